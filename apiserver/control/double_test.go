@@ -24,7 +24,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// TestNoMistakeIsSilent checks that the control plane names what it does not know.
+// TestNoMistakeIsSilent checks that the control plane reports unknown names.
 func TestNoMistakeIsSilent(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -50,7 +50,7 @@ func TestNoMistakeIsSilent(t *testing.T) {
 	}
 }
 
-// TestFixtureOutcomes checks that a load names what was not done.
+// TestFixtureOutcomes checks that a load reports objects that it did not create.
 func TestFixtureOutcomes(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -62,7 +62,7 @@ func TestFixtureOutcomes(t *testing.T) {
 		for _, o := range result["objects"].([]any) {
 			object := o.(map[string]any)
 			if kind := object["kind"]; kind == "workspaces" || kind == "dedicated_ip_options" {
-				continue // that every account has
+				continue // every account comes with it
 			}
 			states = append(states, fmt.Sprint(object["kind"], " ", object["name"], " ", object["state"]))
 		}
@@ -82,7 +82,7 @@ func TestFixtureOutcomes(t *testing.T) {
 	assert.Check(t, !strings.Contains(dumped, "Roe") && !strings.Contains(dumped, "b.test"), "the comparison has changed the account: %s", dumped)
 }
 
-// TestResponsesOfFaults checks the faults that imitate what is between a client and the API.
+// TestResponsesOfFaults checks the faults that imitate a proxy between a client and the API.
 func TestResponsesOfFaults(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -100,7 +100,7 @@ func TestResponsesOfFaults(t *testing.T) {
 		}},
 		{`"status":503,"retry_after":60,"retry_after_date":true`, func(r response) bool {
 			at, err := http.ParseTime(r.header.Get("Retry-After"))
-			wait := time.Until(at) - 72*time.Hour // by the moved clock
+			wait := time.Until(at) - 72*time.Hour // the clock is ahead by 72 hours
 			return err == nil && wait > 50*time.Second && wait < 61*time.Second && strings.Contains(r.body, "unavailable")
 		}},
 		{`"drop":"before","rst":true`, func(r response) bool { return errors.Is(r.err, syscall.ECONNRESET) }},
@@ -116,7 +116,8 @@ func TestResponsesOfFaults(t *testing.T) {
 	}
 }
 
-// TestAwaitedLists checks the filters of the journal and the outbox, and that a test can wait for what they have.
+// TestAwaitedLists checks the filters of the journal and the outbox, and that a test can wait for
+// their entries.
 func TestAwaitedLists(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -140,7 +141,7 @@ func TestAwaitedLists(t *testing.T) {
 	h.want(http.StatusOK, "GET", "/outbox?count=0", "")
 }
 
-// double is a harness whose plane has isolated accounts, as mailhostd has them.
+// double is a harness with isolated accounts, like mailhostd.
 func double(t *testing.T, configure func(*control.Plane)) (h *harness, url string) {
 	t.Helper()
 	h = newHarness(t)
@@ -157,7 +158,8 @@ func double(t *testing.T, configure func(*control.Plane)) (h *harness, url strin
 	return h, server.URL
 }
 
-// TestIsolatedAccounts checks that two isolated accounts can do the same at once, and see nothing of each other.
+// TestIsolatedAccounts checks that two isolated accounts can do the same at once, and don't see
+// each other's objects.
 func TestIsolatedAccounts(t *testing.T) {
 	t.Parallel()
 	h, base := double(t, func(p *control.Plane) { p.IsolateByDefault = true })
@@ -194,7 +196,7 @@ func TestIsolatedAccounts(t *testing.T) {
 	assert.Check(t, err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK, "%s: %v, %v", message["link"], resp, err)
 	a = two.must("GET", "/forwarding", "")
 	assert.Check(t, strings.Contains(a.body, `"verified"`), "the link verifies nothing: %s", a.body)
-	// An account that exists, and one that no request could reach, are refused.
+	// An existing account, and an account that no request could reach, are refused.
 	ofOne := strings.ToUpper(one.Account)
 	for _, tt := range []struct {
 		status     int
@@ -212,7 +214,7 @@ func TestIsolatedAccounts(t *testing.T) {
 	}
 	h.network.must("GET", "/domains", "")
 	h.want(http.StatusOK, "POST", planeOfOne+"/reset", "")
-	if n := one.total("/domains"); n != 0 { // its token has survived
+	if n := one.total("/domains"); n != 0 { // its token survived
 		t.Errorf("%d domains after a reset", n)
 	}
 	assert.Check(t, is.Equal(two.total("/domains"), 1), "the reset of one account deleted the other's domains")
@@ -230,12 +232,13 @@ func (h *harness) purchase(c caller, domain string) string {
 	return string(text)
 }
 
-// TestChosenTokens checks that an account with a chosen token survives a reset, and that an account can be deleted with all in it.
+// TestChosenTokens checks that an account with a chosen token survives a reset, and that an account
+// can be deleted with its contents.
 func TestChosenTokens(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	c := h.network
-	token := c.Token // that of an account of the harness is well-formed
+	token := c.Token // a token of the harness is well-formed
 	c.Domain("example.com")
 	c.must("POST", "/mailboxes", mailbox("jane"))
 	h.want(http.StatusNoContent, "DELETE", "/accounts/"+accountID, "")
@@ -252,7 +255,8 @@ func TestChosenTokens(t *testing.T) {
 	assert.Check(t, len(items) == 1, "%v", items)
 }
 
-// TestSnapshots checks that a snapshot has everything, and that a thousand objects take little time.
+// TestSnapshots checks that a snapshot contains everything, and that a thousand objects take little
+// time.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -283,7 +287,8 @@ func TestSnapshots(t *testing.T) {
 	assert.Check(t, len(items) == 1, "%v", items)
 }
 
-// TestReplay checks that a recording responds as the service did, and to nothing else.
+// TestReplay checks that a recording returns the recorded responses, and no response to other
+// requests.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	var recorded bytes.Buffer
@@ -320,7 +325,7 @@ func TestReplay(t *testing.T) {
 	assert.Check(t, err != nil, "no JSON is a recording")
 }
 
-// newReplay returns a client of a service that a recording responds for.
+// newReplay returns a client of a service that replays a recording.
 func newReplay(t *testing.T, r *journal.Recording) caller {
 	plane := &control.Plane{Replay: r}
 	s := apitest.New(t, func(o *apiserver.Options) { o.Clock, o.Middleware = plane.Clock.Now, plane.Middleware })
@@ -340,7 +345,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestDocuments checks that the documents describe each endpoint, and that their references lead somewhere.
+// TestDocuments checks that the documents describe each endpoint, and that their references exist.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

@@ -40,14 +40,14 @@ func (h *harness) release(id string, n int) {
 	assert.Assert(h, err == nil && released == n, "released %d, %v; want %d", released, err, n)
 }
 
-// TestLostResponses checks errors and dropped connections, before and after the operation. A
-// retry of an executed request gets the replayed response.
+// TestLostResponses checks errors and dropped connections, before and after the operation. A retry
+// of an executed request gets the replayed response.
 func TestLostResponses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		rule       fault.Rule
 		retryAfter string
-		typ        string // of the error; empty: there is no response
+		typ        string // of the error; empty without a response
 		executed   bool
 	}{
 		"an error before":  {fault.Rule{Status: 503, RetryAfter: 7}, "7", "unavailable", false},
@@ -58,7 +58,7 @@ func TestLostResponses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both(t, func(h *harness, c caller) {
-				rule := tt.rule // both callers run at once
+				rule := tt.rule // a copy, because both callers run at once
 				rule.Operation, rule.Nth = "create-workspace", 1
 				id := h.add(rule)
 				a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
@@ -81,8 +81,8 @@ func TestLostResponses(t *testing.T) {
 	}
 }
 
-// TestDelayFault checks that a rule can have both a delay and an action, and that the delay
-// ends with its rule.
+// TestDelayFault checks that a rule can combine a delay with an action, and that removing the rule
+// ends the delay.
 func TestDelayFault(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
@@ -96,8 +96,8 @@ func TestDelayFault(t *testing.T) {
 	})
 }
 
-// TestHeldCreates checks that a hold can make two creates overlap: of one address before the first
-// is executed, and under one key after it was executed and before its response is sent.
+// TestHeldCreates checks that a hold can make two creates overlap: creates of one address before
+// the first is executed, and creates with one key after the first is executed.
 func TestHeldCreates(t *testing.T) {
 	t.Parallel()
 	for point, tt := range map[fault.Point]struct {
@@ -232,7 +232,7 @@ func TestFaultSelection(t *testing.T) {
 		assert.Check(t, (a.status == 418) == tt.hit, "%s on %s %s: %+v", tt.rule, tt.method, tt.path, a)
 		h.want(204, "DELETE", "/faults/"+added["id"].(string), "")
 	}
-	// A fault never selects a request that is not an operation.
+	// A fault selects only requests to an operation.
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
 	for path, status := range map[string]int{"/healthz/ready": 200, "/verify-forwarding/x": 404, "/nowhere": 404} {
 		resp, err := c.HTTP.Get("http://in.process" + path)
@@ -243,8 +243,7 @@ func TestFaultSelection(t *testing.T) {
 	}
 }
 
-// pattern returns one character per request, an x for each of n requests on which the
-// rule fires.
+// pattern returns one character for each of n requests, an x if the rule fires.
 func pattern(t *testing.T, r fault.Rule, n int) string {
 	t.Helper()
 	h := newHarness(t)
@@ -321,8 +320,8 @@ func TestFaultsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestAwaitHeldEndsWithADrain checks that a client that waits for a held request does not
-// block the shutdown of the service.
+// TestAwaitHeldEndsWithADrain checks that a client waiting for a held request does not block the
+// shutdown of the service.
 func TestAwaitHeldEndsWithADrain(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

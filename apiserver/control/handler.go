@@ -22,26 +22,26 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
-// endpoint is one entry of the list that GET / returns.
+// endpoint is an entry of the list at GET /.
 type endpoint struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	About  string `json:"about"`
-	// Query are the parameters that the endpoint takes; any other is refused.
+	// Query lists the accepted parameters. Other parameters are refused.
 	Query []string `json:"query,omitempty"`
 
-	body any // of the type of the body; nil: a body is refused
-	// serve returns the body of the response; nil: it has none.
+	body any // has the type of the body; nil refuses a body
+	// serve returns the response body, nil for none.
 	serve func(*http.Request) (any, error)
 }
 
-// created is the body of a 201 with its Location, or "".
+// created is the body of a 201, with its Location or "".
 type created struct {
 	body     any
 	location string
 }
 
-// server has the handlers for a plane and its service.
+// server implements the handlers for a plane and its service.
 type server struct {
 	*Plane
 	service *apiserver.Service
@@ -57,7 +57,7 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 	for _, e := range h.endpoints() {
 		pattern := e.Method + " " + e.Path
 		if e.Path == "/" {
-			pattern += "{$}" // not everything below it
+			pattern += "{$}" // only the root
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			r = r.WithContext(apiserver.AsControlPlane(r.Context()))
@@ -95,8 +95,8 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 	return jsonErrors(mux)
 }
 
-// check returns an error for a request with what the endpoint does not take, because a test
-// would pass for the wrong reason.
+// check returns an error for an unknown parameter or an unexpected body, because a test with a
+// mistake could pass for the wrong reason.
 func (e endpoint) check(r *http.Request) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -124,7 +124,7 @@ func (e endpoint) check(r *http.Request) error {
 	return nil
 }
 
-// awaits are the parameters of awaited lists, and journalFilters those of the journal.
+// awaits lists the parameters of awaited lists, journalFilters those of the journal.
 var (
 	awaits         = []string{"count", "wait"}
 	journalFilters = []string{"operation", "status", "since", "method", "account", "path", "body", "fault", "credential"}
@@ -161,7 +161,7 @@ func (h server) endpoints() []endpoint {
 	}
 }
 
-// clearing serves requests to clear something.
+// clearing adapts a function that clears something to an endpoint.
 func clearing(do func()) func(*http.Request) (any, error) {
 	return func(*http.Request) (any, error) {
 		do()
@@ -177,7 +177,7 @@ func (h server) health(*http.Request) (any, error) {
 	return map[string]string{"status": "live"}, nil
 }
 
-// jsonErrors responds in JSON to requests for which mux has no route.
+// jsonErrors responds in JSON to requests without a route.
 func jsonErrors(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pattern, allow := route.Of(mux, r)
@@ -193,9 +193,9 @@ func jsonErrors(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// rejectOtherOrigins protects against web pages in a browser on this machine: pages
-// of another origin, and pages whose host name was changed to resolve to this machine
-// (DNS rebinding). A listener that other machines can reach accepts any host name.
+// rejectOtherOrigins protects against web pages in a browser on this machine: pages of another
+// origin, and pages whose host name now resolves to this machine (DNS rebinding). A listener that
+// other machines can reach accepts any host name.
 func rejectOtherOrigins(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -249,7 +249,7 @@ type httpError struct {
 
 func (e *httpError) Unwrap() error { return e.error }
 
-// invalid returns an error with status 422.
+// invalid returns an error with status code 422.
 func invalid(err error) error { return &httpError{http.StatusUnprocessableEntity, err} }
 
 func writeError(w http.ResponseWriter, err error) {
@@ -270,7 +270,7 @@ func writeError(w http.ResponseWriter, err error) {
 	write(w, status, map[string]string{"error": err.Error()})
 }
 
-// write responds with JSON. It ignores that the client may have disconnected.
+// write responds with JSON. It ignores errors, because the client may have disconnected.
 func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -31,8 +31,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockBounds checks that the clock rejects times out of range and then keeps its
-// time.
+// TestClockBounds checks that the clock rejects times out of range and does not change.
 func TestClockBounds(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -136,8 +135,8 @@ func TestWebPagesAreRejected(t *testing.T) {
 	h.want(http.StatusOK, http.MethodGet, "/healthz", "")
 }
 
-// TestDNSRebinding checks the Host header of requests. A page whose host name resolves to
-// this machine is of the same origin to its browser.
+// TestDNSRebinding checks the Host header of requests. To a browser, a page is of the same origin
+// if its host name resolves to this machine.
 func TestDNSRebinding(t *testing.T) {
 	t.Parallel()
 	var plane control.Plane

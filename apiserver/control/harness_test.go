@@ -26,12 +26,12 @@ type harness struct {
 	plane   *control.Plane
 	service *apiserver.Service
 	handler http.Handler // of the control plane
-	// network uses a socket; inProcess uses the service's own client.
+	// network sends requests over a socket, inProcess through the service's own client.
 	network, inProcess caller
 }
 
-// caller is a client that does not check its responses against the contract, because
-// faults change them.
+// caller is a client that does not check responses against the API's document, because faults
+// change them.
 type caller struct{ *apitest.Client }
 
 func newHarness(t *testing.T, configure ...func(*apiserver.Options)) *harness {
@@ -63,7 +63,7 @@ func both(t *testing.T, test func(h *harness, c caller)) {
 	}
 }
 
-// response is a response as received by a caller.
+// response is a response as a caller received it.
 type response struct {
 	status int
 	header http.Header
@@ -100,7 +100,7 @@ func received(r *apitest.Response, err error) response {
 	return response{r.Status, r.Header, string(r.Raw), err}
 }
 
-// must is like do, and fails the test unless the request succeeds.
+// must is do, and fails the test unless the request succeeds.
 func (c caller) must(method, path, body string, headers ...string) response {
 	c.T.Helper()
 	a := c.do(method, path, body, headers...)
@@ -110,7 +110,7 @@ func (c caller) must(method, path, body string, headers ...string) response {
 	return a
 }
 
-// later is like do, in a new goroutine.
+// later is do in a new goroutine.
 func (c caller) later(method, path, body string, headers ...string) <-chan response {
 	responses := make(chan response, 1)
 	go func() { responses <- c.do(method, path, body, headers...) }()
@@ -152,7 +152,7 @@ func (h *harness) raw(method, path, body string, headers ...string) *httptest.Re
 	return w
 }
 
-// want is like call, and checks the status code.
+// want is call, and checks the status code.
 func (h *harness) want(status int, method, path, body string) map[string]any {
 	h.Helper()
 	got, result := h.call(method, path, body)

@@ -19,21 +19,21 @@ import (
 // pauseTimeout limits how long a reset waits for the requests in flight.
 const pauseTimeout = 10 * time.Second
 
-// allRequests is more than can be in flight.
+// allRequests exceeds the number of requests in flight.
 const allRequests = math.MaxInt64
 
 // inFlight tracks the requests in flight, and can pause new ones.
 type inFlight struct {
-	// running is acquired by each request, and as a whole by a pause. Who waits longest is first.
+	// running counts 1 for each request and allRequests for a pause. It serves waiters in order.
 	running  *semaphore.Weighted
-	requests sync.Map // of *apiserver.Request
+	requests sync.Map // keys are *apiserver.Request
 }
 
 func (f *inFlight) middleware(next http.Handler) http.Handler {
 	f.running = semaphore.NewWeighted(allRequests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := apiserver.RequestOf(r.Context())
-		if request.Name() == "health" { // it reads and changes nothing
+		if request.Name() == "health" { // a health check reads and changes nothing
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -47,8 +47,8 @@ func (f *inFlight) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// pause calls release so that held requests end, lets new requests wait, and waits
-// until none is in flight. Call resume unless there is an error, which names the requests.
+// pause calls release to end held requests, makes new requests wait, and waits until none is in
+// flight. Otherwise the error lists the requests in flight. Call resume after a success.
 func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), err error) {
 	if f.running == nil {
 		return nil, errors.New("the service was created without the plane's Middleware; set it in apiserver.Options")

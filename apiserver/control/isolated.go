@@ -17,8 +17,8 @@ import (
 
 const ownerName = "owner"
 
-// IsolatedPath is the path below which an isolated account has its pages: IsolatedPath and the
-// account's id are the path of its service's PublicURL.
+// IsolatedPath is the path prefix of isolated accounts' pages. An isolated account's service has
+// the PublicURL path IsolatedPath plus the account's id.
 const IsolatedPath = "/isolated/"
 
 type isolated struct {
@@ -28,14 +28,14 @@ type isolated struct {
 	control http.Handler
 }
 
-// AccountOptions describe an account to create. All of them may be empty.
+// AccountOptions describe an account to create. All fields are optional.
 type AccountOptions struct {
 	AccountID string `json:"account_id,omitempty" doc:"The UUID of the account; a random one by default."`
 	Token     string `json:"token,omitempty" doc:"The token of the account's owner. The account then survives a reset, empty and with this token."`
 	Isolated  *bool  `json:"isolated,omitempty" doc:"Whether the account has a service of its own: domain names, messages, IPs, clock, outbox, journal, faults, snapshots and reset. mailhostd try: true by default, unless the server has the account."`
 }
 
-// Account is an account that was created, with its owner's token.
+// Account is a created account, with its owner's token.
 type Account struct {
 	AccountID   string `json:"account_id"`
 	WorkspaceID string `json:"workspace_id"`
@@ -45,7 +45,7 @@ type Account struct {
 	ControlURL string `json:"control_url,omitempty"`
 }
 
-// CreateAccount creates an account in a service, or an isolated one.
+// CreateAccount creates an account in s, or an isolated one.
 func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o AccountOptions) (Account, error) {
 	if o.AccountID != "" && !api.IsID(o.AccountID) {
 		return Account{}, invalid(errors.New("account_id: must be a UUID"))
@@ -58,7 +58,7 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 	if !exists && (isolated || o.Isolated == nil && p.IsolateByDefault) {
 		return p.createIsolated(ctx, o)
 	}
-	if isolated { // it would hide the other one
+	if isolated { // an isolated account would hide the existing one
 		return Account{}, &httpError{http.StatusConflict, fmt.Errorf("the account %s exists already, and is not isolated", o.AccountID)}
 	}
 	created := Account{AccountID: o.AccountID, Token: o.Token}
@@ -73,8 +73,8 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 	return created, err
 }
 
-// checkReachable returns an error for an account that the plane's service must not have, because
-// API sends its requests to another service.
+// checkReachable returns an error for an account that the plane's service must not contain, because
+// API would route its requests to another service.
 func (p *Plane) checkReachable(id string) error {
 	if _, ok := p.find(id); ok {
 		return &httpError{http.StatusConflict, fmt.Errorf("the account %s is isolated; use its own control plane", id)}
@@ -138,7 +138,7 @@ func (p *Plane) find(id string) (isolated, bool) {
 	return i, ok
 }
 
-// API returns a handler that serves isolated accounts, and passes other requests to next: the
+// API returns a handler that serves isolated accounts, and passes other requests to next, the
 // handler of the plane's service.
 func (p *Plane) API(next http.Handler) http.Handler {
 	before, _, _ := strings.Cut(api.Prefix, "{")
@@ -147,7 +147,7 @@ func (p *Plane) API(next http.Handler) http.Handler {
 		if !isPage {
 			rest = strings.TrimPrefix(r.URL.Path, before)
 		}
-		id, _, _ := strings.Cut(rest, "/") // "" if it is another path
+		id, _, _ := strings.Cut(rest, "/") // "" for another path
 		switch i, ok := p.find(id); {
 		case !ok:
 			next.ServeHTTP(w, r)

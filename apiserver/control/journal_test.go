@@ -124,7 +124,7 @@ func TestJournalNamesFaults(t *testing.T) {
 			{Status: 503}, {Drop: fault.Before}, {Drop: fault.After}, {Truncate: new(3)},
 		} {
 			r.Operation, r.Times = "create-workspace", 1
-			r.Body = map[string]any{"name": new("Sales")} // not the type that a request's body has
+			r.Body = map[string]any{"name": new("Sales")} // unlike the type in a decoded request body
 			h.add(r)
 		}
 		for range 5 {
@@ -208,8 +208,7 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 }
 
-// TestAudit checks that changes through the control plane are attributed to it in the
-// audit log.
+// TestAudit checks that the audit log attributes the control plane's changes to the control plane.
 func TestAudit(t *testing.T) {
 	db := apitest.OpenStore(t)
 	h := newHarness(t, func(o *apiserver.Options) {

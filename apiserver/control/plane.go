@@ -1,14 +1,13 @@
-// Package control is the control plane for tests of a running service: faults, a
-// journal of requests, the outbox of messages, the clock, fixtures, payments, snapshots and a
-// reset.
+// Package control is the control plane for tests of a running service: faults, a journal of
+// requests, the outbox of messages, the clock, fixtures, payments, snapshots and a reset.
 //
-// A Plane controls one service, in process through its methods and over HTTP
-// through its Handler. The handler requires no credential: serve it on a listener
-// that only the test can reach, never on the public one. It rejects requests of web
-// pages of another origin, and on a loopback listener requests for another host name.
+// A Plane controls one service, in process through its methods and over HTTP through its Handler.
+// The handler requires no credential: serve it on a listener that only the test can reach, never on
+// the public listener. It rejects requests from web pages of another origin, and on a loopback
+// listener requests for another host name.
 //
-// An isolated account is a service of its own, in memory and with its own plane, behind the same
-// two listeners. Nothing that a test does in one is seen in another.
+// An isolated account is a separate service, in memory and with its own plane, behind the same two
+// listeners. Tests in different isolated accounts don't affect each other.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package control
@@ -37,21 +36,20 @@ import (
 // The zero value is ready for use. It is safe for concurrent use and must not be
 // copied.
 type Plane struct {
-	// Clock is the clock of a service that has its Now as an option.
+	// Clock is the clock of a service created with the option Clock.Now.
 	Clock  Clock
 	Faults fault.Injector
-	// Journal has the newest requests and responses.
+	// Journal stores the newest requests and responses.
 	Journal journal.Journal
-	// Fixture is loaded by Reset: the one that the service was started with, or nil.
-	// It must not change.
+	// Fixture is loaded by Reset: the fixture of the service's start, or nil. It must not change.
 	Fixture *fixture.Fixture
 	// Hostile adds fault.Hostile to the faults, also after each reset.
 	Hostile bool
-	// Replay responds to the operations of the API instead of the service; nil: the service does.
+	// Replay responds to the operations of the API in place of the service, unless nil.
 	Replay *journal.Recording
 	// NewService creates the service of an isolated account, with the clock and the middleware of
-	// its plane; nil: there are no isolated accounts. IsolateByDefault makes every new account of
-	// POST /accounts an isolated one.
+	// its plane; nil disables isolated accounts. IsolateByDefault isolates every new account of
+	// POST /accounts.
 	NewService       func(ctx context.Context, accountID string, p *Plane) (*apiserver.Service, error)
 	IsolateByDefault bool
 
@@ -59,9 +57,9 @@ type Plane struct {
 	inFlight inFlight
 
 	mu        sync.Mutex
-	kept      []Account           // that a reset creates again, with the same token
-	isolated  map[string]isolated // by the account's id
-	created   int                 // isolated accounts in all
+	kept      []Account           // created again by a reset, with the same token
+	isolated  map[string]isolated // by account id
+	created   int                 // number of isolated accounts so far
 	snapshots map[string]snapshot // by name
 }
 
@@ -71,8 +69,7 @@ type snapshot struct {
 	savedAt time.Time
 }
 
-// Middleware is for apiserver.Options.Middleware, inside middleware that observes
-// requests.
+// Middleware is for apiserver.Options.Middleware. Wrap it in the middleware that observes requests.
 func (p *Plane) Middleware(next http.Handler) http.Handler {
 	if p.Replay != nil {
 		next = p.Replay.Middleware(next)
@@ -82,22 +79,21 @@ func (p *Plane) Middleware(next http.Handler) http.Handler {
 	return next
 }
 
-// addHostile adds the faults that are always there.
+// addHostile adds the permanent faults if Hostile is set.
 func (p *Plane) addHostile() {
 	if p.Hostile {
 		for _, r := range fault.Hostile() {
-			_, _ = p.Faults.Add(r) // they are valid
+			_, _ = p.Faults.Add(r) // the rules are valid
 		}
 	}
 }
 
-// Reset restores the state in which the service started: the accounts and messages
-// of the Fixture, no faults, an empty journal, and the system's time. See
-// apiserver.Service.Reset. Accounts with a chosen token are created again, with that token.
+// Reset restores the state of the service's start: the accounts and messages of the Fixture, no
+// faults, an empty journal, and the system's time. See apiserver.Service.Reset. It creates accounts
+// with a chosen token again, with the same token.
 //
-// Requests that arrive meanwhile wait. Those in flight are released by their faults
-// and end first. If they don't end within ten seconds, the error names them, and accounts,
-// journal and clock are unchanged.
+// New requests wait. Faults release the requests in flight, which end first. If they don't end
+// within ten seconds, the error lists them, and accounts, journal and clock are unchanged.
 func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
 	return p.restore(ctx, 0, func(ctx context.Context) error {
 		if err := s.Reset(ctx, p.Fixture); err != nil {
@@ -114,7 +110,7 @@ func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
 	})
 }
 
-// restore calls change while no request is in flight, with an offset of the clock.
+// restore sets the clock's offset and calls change while no request is in flight.
 func (p *Plane) restore(ctx context.Context, offset time.Duration, change func(context.Context) error) error {
 	resume, err := p.inFlight.pause(ctx, func() {
 		p.Faults.Clear()

@@ -52,8 +52,7 @@ func TestResetRestoresTheStart(t *testing.T) {
 	assert.Check(t, strings.Contains(a.body, `"example.com"`) && !strings.Contains(a.body, "bought.com"), "%s", a.body)
 }
 
-// TestResetWaitsForRequests checks that a request that is in flight when a reset begins
-// ends before the reset.
+// TestResetWaitsForRequests checks that a request in flight ends before a reset.
 func TestResetWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
@@ -72,7 +71,7 @@ func TestResetWaitsForRequests(t *testing.T) {
 	})
 }
 
-// upload begins a request whose body does not end before end is called.
+// upload begins a request with a body that ends when end is called.
 func upload(t *testing.T, client *http.Client, token string) (end func()) {
 	t.Helper()
 	body, out := io.Pipe()
@@ -88,13 +87,13 @@ func upload(t *testing.T, client *http.Client, token string) (end func()) {
 			_ = resp.Body.Close()
 		}
 	}()
-	_, err = out.Write([]byte(" ")) // the service reads it
+	_, err = out.Write([]byte(" ")) // the service reads the space
 	assert.NilError(t, err)
 	return func() { _ = out.Close(); <-done }
 }
 
-// TestResetOfABusyService checks that a request that does not end blocks a reset, which reports
-// it.
+// TestResetOfABusyService checks that a request that does not end blocks a reset, and that the
+// error names it.
 func TestResetOfABusyService(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -111,8 +110,7 @@ func TestResetOfABusyService(t *testing.T) {
 	assert.Check(t, h.plane.Reset(t.Context(), h.service))
 }
 
-// TestRequestsWaitForAReset checks that a request that arrives during a reset waits for its end,
-// as another reset does.
+// TestRequestsWaitForAReset checks that requests and other resets wait until a reset ends.
 func TestRequestsWaitForAReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plane := &control.Plane{Fixture: startFixture()}
@@ -160,7 +158,7 @@ func TestRequestsWaitForAReset(t *testing.T) {
 	})
 }
 
-// TestFailedReset checks that a reset that fails changes nothing.
+// TestFailedReset checks that a failed reset changes nothing.
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -180,8 +178,8 @@ func TestFailedReset(t *testing.T) {
 // noStore is a store for requests that fail before they use it.
 type noStore struct{ store.Store }
 
-// TestDelayIsExact checks that a delay has the configured length and that concurrent
-// delays do not add up.
+// TestDelayIsExact checks that a delay has the configured length and that concurrent delays do not
+// add up.
 func TestDelayIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var faults fault.Injector

@@ -19,7 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// The timeout of GET /faults/{id}?held, and the longest of any.
+// The default timeout of GET /faults/{id}?held, and the maximum of every timeout.
 const (
 	defaultWait = 10 * time.Second
 	maxWait     = time.Minute
@@ -42,7 +42,7 @@ func (h server) addFault(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return created{fault.State{ID: id, Rule: rule}, "faults/" + id}, nil // in the same control plane
+	return created{fault.State{ID: id, Rule: rule}, "faults/" + id}, nil // relative to this control plane
 }
 
 func (h server) showFault(r *http.Request) (any, error) {
@@ -99,16 +99,16 @@ func (h server) showJournal(r *http.Request) (any, error) {
 			return nil, invalid(errors.New("since: must be the seq of an entry"))
 		}
 	}
-	last, dropped := h.Journal.Last() // before the entries, so that ?since=last_seq misses none
+	last, dropped := h.Journal.Last() // read before the entries, so that ?since=last_seq misses none
 	entries, err := await(h, r, func() []journal.Entry { return h.Journal.Entries(filter) })
 	return map[string]any{"items": entries, "last_seq": last, "dropped": dropped}, err
 }
 
-// pollInterval is how often it is checked what a request waits for.
+// pollInterval is the time between two checks of an awaited condition.
 const pollInterval = 10 * time.Millisecond
 
-// poll waits until done returns true. It returns false after the timeout, and when the client
-// disconnects or the service drains.
+// poll waits until done returns true. It returns false after the timeout, if the client disconnects
+// or if the service drains.
 func (h server) poll(r *http.Request, timeout time.Duration, done func() bool) bool {
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
@@ -124,9 +124,9 @@ func (h server) poll(r *http.Request, timeout time.Duration, done func() bool) b
 	return true
 }
 
-// await returns what a list has, once that is as many items as the request's parameter count
-// demands. It waits as long as the parameter wait allows, by default for one item. Another
-// number is an error that a test does not overlook.
+// await returns a list's items as soon as their number equals the request's parameter count, by
+// default at least one. It waits as long as the parameter wait allows. Any other number of items is
+// an error, so that a test can't overlook it.
 func await[T any](h server, r *http.Request, list func() []T) ([]T, error) {
 	q := r.URL.Query()
 	wait, err := durationOf(q, "wait", 0)
@@ -151,7 +151,7 @@ func await[T any](h server, r *http.Request, list func() []T) ([]T, error) {
 	return items, nil
 }
 
-// durationOf returns a parameter with the time that a request may wait.
+// durationOf returns a parameter that limits the wait of a request.
 func durationOf(q url.Values, name string, byDefault time.Duration) (time.Duration, error) {
 	if q.Get(name) == "" {
 		return byDefault, nil
@@ -187,8 +187,8 @@ func (h server) saveSnapshot(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// loadSnapshot restores what saveSnapshot has kept. Faults, journal and requests in flight are as
-// with Reset.
+// loadSnapshot restores a snapshot of saveSnapshot. Faults, journal and requests in flight are
+// treated as in Reset.
 func (h server) loadSnapshot(r *http.Request) (any, error) {
 	h.mu.Lock()
 	saved, ok := h.snapshots[r.PathValue("name")]

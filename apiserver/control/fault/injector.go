@@ -1,9 +1,8 @@
 // Package fault injects faults into a service, for tests of its clients.
 //
-// A Rule selects requests and defines an action: an error, a delay, a dropped
-// connection, a held request or a truncated response. An Injector has the rules.
-// Its Middleware goes into apiserver.Options and applies to requests over the
-// network and in process alike:
+// A Rule selects requests and defines an action: an error, a delay, a dropped connection, a held
+// request or a truncated response. An Injector applies rules: its Middleware, in apiserver.Options,
+// receives requests over the network and in process.
 //
 //	var faults fault.Injector
 //	service, err := apiserver.New(apiserver.Options{Store: db, Middleware: faults.Middleware})
@@ -14,9 +13,8 @@
 //	…
 //	_, err = faults.Release(id)
 //
-// Rules are applied in the order in which they were added. The first one that
-// fires is the only one for that request; later rules don't count it. Rules are in
-// memory only.
+// Rules are tried in the order in which they were added. At most one rule fires for a request; the
+// rules after it don't count the request. Rules are in memory only.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package fault
@@ -42,10 +40,10 @@ var ErrNotFound = errors.New("there is no such fault")
 // pollInterval is how often Await reads a rule.
 const pollInterval = 10 * time.Millisecond
 
-// Injector applies rules to requests. The zero value has no rules. It is safe for
-// concurrent use and must not be copied.
+// Injector applies rules to requests. The zero value contains no rules. It is safe for concurrent
+// use and must not be copied.
 type Injector struct {
-	// Seed begins the random sequences of rules that have no seed of their own.
+	// Seed begins the random sequences of rules without a Seed.
 	Seed uint64
 
 	mu    sync.Mutex
@@ -57,8 +55,8 @@ type Injector struct {
 type State struct {
 	ID string `json:"id"`
 	Rule
-	// Matched counts the requests that the rule selected, Fired the requests that it
-	// acted on, and Held the requests that it holds now.
+	// Matched counts the requests that the rule selected, Fired the requests that it acted on, and
+	// Held the requests that it is holding.
 	Matched int `json:"matched"`
 	Fired   int `json:"fired"`
 	Held    int `json:"held"`
@@ -67,16 +65,15 @@ type State struct {
 type activeRule struct {
 	State
 	random *rand.Rand
-	// removed is closed with the rule, and released by the next Release, which replaces it.
+	// removed is closed when the rule is removed, released by the next Release, which replaces it.
 	removed, released chan struct{}
 }
 
-// Add appends a rule and returns its id. The error lists everything that is wrong with
-// the rule.
+// Add appends a rule and returns its id. The error lists all problems of the rule.
 func (i *Injector) Add(r Rule) (id string, err error) {
 	data, err := json.Marshal(r)
 	if err == nil {
-		r, err = ParseRule(data) // the values of Body have the types of a request's
+		r, err = ParseRule(data) // decodes the values of Body to the same types as a request's
 	}
 	if err != nil {
 		return "", err
@@ -87,7 +84,7 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 	id = "f" + strconv.Itoa(i.added)
 	i.rules = append(i.rules, &activeRule{
 		State:   State{ID: id, Rule: r},
-		random:  rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)), //nolint:gosec // it has to be reproducible
+		random:  rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)), //nolint:gosec // must be reproducible
 		removed: make(chan struct{}), released: make(chan struct{}),
 	})
 	return id, nil
@@ -123,7 +120,7 @@ func (i *Injector) with(id string, fn func(*activeRule)) error {
 	return ErrNotFound
 }
 
-// Remove removes a rule, and releases the requests that it holds or delays.
+// Remove removes a rule, and releases its held and delayed requests.
 func (i *Injector) Remove(id string) error {
 	return i.with(id, func(a *activeRule) {
 		close(a.removed)
@@ -141,8 +138,8 @@ func (i *Injector) Clear() {
 	i.rules = nil
 }
 
-// Release releases the requests that a rule holds now, and returns their number. The
-// rule still holds later requests.
+// Release releases the requests that a rule is holding, and returns their number. The rule holds
+// later requests again.
 func (i *Injector) Release(id string) (released int, err error) {
 	err = i.with(id, func(a *activeRule) {
 		released, a.Held = a.Held, 0
@@ -157,9 +154,8 @@ func (i *Injector) AwaitHeld(ctx context.Context, id string, n int) (State, erro
 	return i.Await(ctx, id, func(s State) bool { return s.Held >= n })
 }
 
-// Await waits until a rule meets a condition. It returns ErrNotFound if the rule
-// does not exist or is removed, and the context's error with the rule's last state
-// if ctx ends.
+// Await waits until a rule meets a condition. It returns ErrNotFound if the rule does not exist or
+// is removed, and the context's error with the rule's last state if ctx ends.
 func (i *Injector) Await(ctx context.Context, id string, condition func(State) bool) (State, error) {
 	for {
 		state, err := i.Rule(id)
@@ -174,8 +170,8 @@ func (i *Injector) Await(ctx context.Context, id string, condition func(State) b
 	}
 }
 
-// pick returns the rule that fires for a request, or nil, and how long it delays the request,
-// whose body may have been read.
+// pick returns the rule that fires for a request, or nil, its delay, and the request, with a
+// buffered body if pick read it.
 func (i *Injector) pick(r *http.Request) (picked *activeRule, delay time.Duration, read *http.Request) {
 	operation := apiserver.RequestOf(r.Context()).Operation
 	if !slices.ContainsFunc(i.Rules(), func(s State) bool { return s.names(operation) }) {
@@ -219,13 +215,13 @@ func (i *Injector) hold(r *http.Request, a *activeRule) {
 	wait(r, a, released)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if a.released == released { // else Release has counted it
+	if a.released == released { // otherwise Release has reset Held
 		a.Held--
 	}
 }
 
-// wait waits for a channel, at most until the rule is removed, the client disconnects or the service
-// drains.
+// wait waits for a channel, but not longer than until the rule is removed, the client disconnects
+// or the service drains.
 func wait[T any](r *http.Request, a *activeRule, until <-chan T) {
 	select {
 	case <-until:

@@ -16,13 +16,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Observer is implemented by a ResponseWriter that records which rule was applied to its request.
+// Observer is a ResponseWriter that records the rule applied to its request.
 type Observer interface {
 	FaultApplied(ruleID string)
 }
 
-// Middleware applies the rules to requests. It is for apiserver.Options.Middleware,
-// inside middleware that observes requests. An Observer must be directly around it.
+// Middleware applies the rules to requests. Wrap it, in apiserver.Options.Middleware, in the
+// middleware that observes requests. An Observer must wrap it directly.
 func (i *Injector) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, delay, r := i.pick(r)
@@ -37,7 +37,7 @@ func (i *Injector) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// apply performs the rule's action on a request.
+// apply performs the rule's action.
 func (i *Injector) apply(a *activeRule, delay time.Duration, w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if delay > 0 {
 		wait(r, a, time.After(delay))
@@ -63,7 +63,7 @@ func (i *Injector) apply(a *activeRule, delay time.Duration, w http.ResponseWrit
 		send(done, w)
 		return
 	case a.Truncate != nil && done.Body.Len() > 0:
-		// The Content-Length is the whole body's, so that the client notices the missing part.
+		// The Content-Length counts the whole body, so that the client notices the missing part.
 		whole := done.Body.Len()
 		done.Body.Truncate(min(*a.Truncate, whole))
 		done.Header().Set("Content-Length", strconv.Itoa(max(whole, done.Body.Len()+1)))
@@ -75,8 +75,9 @@ func (i *Injector) apply(a *activeRule, delay time.Duration, w http.ResponseWrit
 	panic(http.ErrAbortHandler)
 }
 
-// resetConnection makes TCP reset a connection, once the request's context ends: a journal has the
-// request then. It returns false in process and with HTTP/2, whose streams are reset anyway.
+// resetConnection makes TCP reset a connection when the request's context ends, after a journal
+// recorded the request. It returns false in process and with HTTP/2, where an abort resets the
+// stream anyway.
 func resetConnection(ctx context.Context, w http.ResponseWriter) bool {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -89,7 +90,7 @@ func resetConnection(ctx context.Context, w http.ResponseWriter) bool {
 	return true
 }
 
-// withShortPage returns a request for a list with the rule's page size at most.
+// withShortPage limits the page size of a request for a list to the rule's.
 func (a *activeRule) withShortPage(r *http.Request) *http.Request {
 	_, isList := apiserver.RequestOf(r.Context()).Operation.Request.FieldByName("PageSize")
 	query := r.URL.Query()
@@ -103,14 +104,14 @@ func (a *activeRule) withShortPage(r *http.Request) *http.Request {
 	return short
 }
 
-// withBodyRead reads the body of a request in advance, and returns it too, so that a journal has it,
-// whatever the action. Only then does net/http detect that the client has disconnected and clear the
-// deadline for the body.
+// withBodyRead reads the request body in advance, so that a journal contains it for every action,
+// and returns it. Only after this read does net/http detect a disconnected client and clear the
+// deadline of the body.
 func withBodyRead(r *http.Request) (*http.Request, []byte) {
 	if r.Body == http.NoBody {
 		return r, nil
 	}
-	body, _ := io.ReadAll(io.LimitReader(r.Body, api.MaxBodyBytes+1)) // the next read has the error again
+	body, _ := io.ReadAll(io.LimitReader(r.Body, api.MaxBodyBytes+1)) // the next read returns the error again
 	read := *r
 	read.Body = struct {
 		io.Reader
@@ -119,7 +120,7 @@ func withBodyRead(r *http.Request) (*http.Request, []byte) {
 	return &read, body
 }
 
-// errorTypes are the types of the API's own errors by status code.
+// errorTypes maps status codes to the API's types of error.
 var errorTypes = map[int]string{
 	http.StatusUnauthorized:          api.TypeNotAuthenticated,
 	http.StatusForbidden:             api.TypePermissionDenied,
@@ -159,7 +160,7 @@ func (a *activeRule) writeError(w http.ResponseWriter, r *http.Request) {
 	e.Write(w)
 }
 
-// send sends a recorded response.
+// send writes a recorded response.
 func send(recorded *httptest.ResponseRecorder, w http.ResponseWriter) {
 	maps.Copy(w.Header(), recorded.Header())
 	w.WriteHeader(recorded.Code)

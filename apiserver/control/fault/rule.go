@@ -21,18 +21,16 @@ const Any = "*"
 // Point is a point in the execution of a request.
 type Point string
 
-// The points of a Drop and of a Hold.
+// The points of Drop and Hold.
 const (
-	// Before is before the operation is executed.
+	// Before is before the operation runs.
 	Before Point = "before"
-	// After is after the operation is executed and durable, and before a response
-	// is sent.
+	// After is after the operation's changes are durable, and before the response is sent.
 	After Point = "after"
 )
 
-// Rule selects requests and defines what happens to them. It has exactly one
-// action: Status, Drop, Hold, Truncate, PageSize, or Delay alone. The control plane uses
-// the JSON names.
+// Rule selects requests and defines an action. The action is exactly one of Status, Drop, Hold,
+// Truncate, PageSize, or Delay alone. The control plane uses the JSON names.
 type Rule struct {
 	// Operation is an operation's id in the OpenAPI document, such as
 	// create-mailbox, or Any.
@@ -42,30 +40,28 @@ type Rule struct {
 	// Path restricts the rule to path parameters, such as
 	// {"mailbox": "jane@example.com"}. Values are compared as sent, ignoring case.
 	Path map[string]string `json:"path,omitempty"`
-	// Body restricts the rule to requests whose body has these members with these values,
-	// such as {"local_part": "jane"}.
+	// Body restricts the rule to request bodies with these members, such as {"local_part": "jane"}.
 	Body map[string]any `json:"body,omitempty"`
-	// Headers restricts the rule to requests whose headers contain these texts, ignoring
-	// case, such as {"User-Agent": "terraform/1.11"}.
+	// Headers restricts the rule to headers that contain these texts, ignoring case, such as
+	// {"User-Agent": "terraform/1.11"}.
 	Headers map[string]string `json:"headers,omitempty"`
 
-	// Nth, Every and Percent choose among the selected requests; at most one of
-	// them is set, and without one the rule fires for all. Nth chooses a single
-	// request, Every each n-th, and Percent a share above 0 and up to 100, in a
-	// pseudo-random sequence that starts with Seed.
+	// Nth, Every and Percent choose from the selected requests. At most one is set; without one the
+	// rule fires for every request. Nth chooses a single request, Every each n-th, and Percent a
+	// share above 0 and up to 100, in a pseudo-random sequence that starts with Seed.
 	Nth     int     `json:"nth,omitempty" minimum:"1" maximum:"2147483647"`
 	Every   int     `json:"every,omitempty" minimum:"1" maximum:"2147483647"`
 	Percent float64 `json:"percent,omitempty"`
 	Seed    uint64  `json:"seed,omitempty"`
-	// Times limits how often the rule fires; 0 is unlimited.
+	// Times limits how often the rule fires; 0 means no limit.
 	Times int `json:"times,omitempty" minimum:"1" maximum:"2147483647"`
 
-	// Delay is a wait before any action. With Jitter it is a random part of that.
+	// Delay is a wait before the action. With Jitter the wait is a random part of Delay.
 	Delay  apiserver.Duration `json:"delay,omitempty"`
 	Jitter bool               `json:"jitter,omitempty"`
-	// Status responds with an error, 400 to 599, and a Retry-After of that many
-	// seconds, which is a date with RetryAfterDate. The operation is executed first if
-	// After is set. With HTML the body is the page of a proxy.
+	// Status responds with an error, 400 to 599, and a Retry-After of RetryAfter seconds, written
+	// as a date with RetryAfterDate. After runs the operation first. HTML sends the page of a
+	// proxy.
 	Status         int  `json:"status,omitempty" minimum:"400" maximum:"599"`
 	RetryAfter     int  `json:"retry_after,omitempty" minimum:"1" maximum:"86400"`
 	RetryAfterDate bool `json:"retry_after_date,omitempty"`
@@ -74,17 +70,17 @@ type Rule struct {
 	// Drop closes the connection without a response. With RST, TCP resets it.
 	Drop Point `json:"drop,omitempty" enum:"before,after"`
 	RST  bool  `json:"rst,omitempty"`
-	// Hold keeps the request waiting until Release, until the rule is removed, the
-	// client disconnects or the service drains.
+	// Hold makes the request wait until Release, until the rule is removed, the client disconnects
+	// or the service drains.
 	Hold Point `json:"hold,omitempty" enum:"before,after"`
-	// Truncate closes the connection after that many bytes of the response body,
-	// with the Content-Length of the whole. A response without a body is not sent.
+	// Truncate closes the connection after this many bytes of the response body. The Content-Length
+	// counts the whole body. A response without a body is not sent.
 	Truncate *int `json:"truncate,omitempty" minimum:"0" maximum:"16777216"`
-	// PageSize makes lists return pages of at most that many objects.
+	// PageSize limits the pages of lists to this many objects.
 	PageSize int `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
 }
 
-// Hostile returns the rules of a service on a bad day: one request in twenty fails, each takes a
+// Hostile returns the rules of an unreliable service: one request in twenty fails, each takes a
 // little longer, and pages are short.
 func Hostile() []Rule {
 	return []Rule{
@@ -96,10 +92,9 @@ func Hostile() []Rule {
 	}
 }
 
-// ParseRule decodes a rule from a JSON object, strictly as package strictjson does.
-// A member that is there has the limits in its tag, so that a 0 is an error where it would mean the
-// same as a missing member. The error of a rule whose members can be read lists everything that is
-// wrong.
+// ParseRule decodes a rule from a JSON object strictly, like package strictjson. The limits in a
+// member's tag apply if the member is present, so that a 0 is an error although it would mean the
+// same as an absent member. If the JSON can be decoded, the error lists all problems.
 func ParseRule(data []byte) (Rule, error) {
 	var members map[string]any
 	if err := json.Unmarshal(data, &members); err != nil {
@@ -179,7 +174,7 @@ func (r Rule) selectorProblems() (problems []string) {
 	return problems
 }
 
-// selects reports whether the rule applies to a request with that body.
+// selects reports whether the rule selects a request.
 func (r Rule) selects(operation api.Spec, req *http.Request, body []byte) bool {
 	if !r.names(operation) {
 		return false
@@ -191,7 +186,7 @@ func (r Rule) selects(operation api.Spec, req *http.Request, body []byte) bool {
 	}
 	var members map[string]any
 	if r.Body != nil {
-		_ = json.Unmarshal(body, &members) // another body has no members
+		_ = json.Unmarshal(body, &members) // members is nil for another body
 	}
 	for name, want := range r.Body {
 		if value, ok := members[name]; !ok || !reflect.DeepEqual(value, want) {

@@ -1,9 +1,8 @@
-// Package journal records requests and responses, for tests that check what a
-// client sends.
+// Package journal records requests and responses, so that tests can check a client's requests.
 //
-// A Journal's Middleware goes into apiserver.Options, around the middleware of package fault.
-// Entries are in memory and contain no secrets: no credential, no Idempotency-Key,
-// no one-time link, and no secret member of a body.
+// Set a Journal's Middleware in apiserver.Options, around the middleware of package fault. Entries
+// are in memory and contain no secrets: no credential, no Idempotency-Key, no one-time link, and no
+// secret member of a body.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package journal
@@ -17,7 +16,7 @@ import (
 	"time"
 )
 
-// Size is the number of entries that a Journal keeps. The oldest are dropped first.
+// Size is the maximum number of entries in a Journal. The oldest are dropped first.
 const Size = 1000
 
 // Entry is a request with its response.
@@ -28,27 +27,26 @@ type Entry struct {
 	Time      time.Time `json:"time"`
 	RequestID string    `json:"request_id"`
 	Method    string    `json:"method"`
-	// Path and Query are redacted: see Redacted.
+	// Path and Query are redacted, see Redacted.
 	Path  string `json:"path"`
 	Query string `json:"query,omitempty"`
-	// Operation is the operation's id in the OpenAPI document, and AccountID the
-	// account in its path. Both are empty for other requests, such as pages.
+	// Operation is the operation's id in the OpenAPI document, AccountID the account in the path.
+	// Both are empty for other requests, such as pages.
 	Operation string `json:"operation,omitempty"`
 	AccountID string `json:"account_id,omitempty"`
-	// Credential is the kind of credential: None, ServiceAccount, AccessToken or
-	// Owner.
+	// Credential is the kind of credential: None, ServiceAccount, AccessToken or Owner.
 	Credential string `json:"credential"`
-	// IdempotencyKey is the start of the key's SHA-256 in hexadecimal, enough to
-	// compare keys. The key itself would give access to the stored response.
+	// IdempotencyKey is the start of the key's SHA-256 in hexadecimal, enough to compare keys. The
+	// key itself would give access to the stored response.
 	IdempotencyKey string `json:"idempotency_key_sha256,omitempty"`
-	// Status is the status code; 0 if the connection was closed without a response.
+	// Status is the status code, 0 if the connection was closed without a response.
 	Status       int     `json:"status"`
 	Milliseconds float64 `json:"duration_ms"`
-	// Fault is the id of the fault rule that was applied.
+	// Fault is the id of the applied fault rule.
 	Fault string `json:"fault,omitempty"`
-	// Request is the body that the service read, and Response the body that was
-	// sent, both redacted. A body that is not JSON or has more than 64 KiB is left
-	// out, and RequestOmitted or ResponseOmitted contains the reason.
+	// Request is the body that the service read, Response the body that was sent, both redacted. If
+	// the body is not JSON or larger than 64 KiB, RequestOmitted or ResponseOmitted contains the
+	// reason instead.
 	Request         json.RawMessage `json:"request,omitempty"`
 	RequestOmitted  string          `json:"request_omitted,omitempty"`
 	Response        json.RawMessage `json:"response,omitempty"`
@@ -57,13 +55,13 @@ type Entry struct {
 
 // The kinds of credential.
 const (
-	// None is no credential, or one that is not a bearer token.
+	// None is no credential, or a credential other than a bearer token.
 	None = "none"
-	// ServiceAccount is a bearer token in the form of a service account token, and
-	// AccessToken any other bearer token, valid or not.
+	// ServiceAccount is a bearer token in the form of a service account token, AccessToken any
+	// other bearer token, valid or not.
 	ServiceAccount = "service_account"
 	AccessToken    = "access_token"
-	// Owner is a request of an apiserver.Service's OwnerClient.
+	// Owner is a request from an apiserver.Service's OwnerClient.
 	Owner = "owner"
 )
 
@@ -71,10 +69,9 @@ const (
 type Filter struct {
 	Operation, Method, AccountID, Fault, Credential string
 	Status                                          int
-	// Path and Body select the entries that contain them, in their path and in the body of
-	// their request.
+	// Path and Body select the entries with this text in the path and in the request body.
 	Path, Body string
-	// Since selects the entries after this sequence number.
+	// Since selects the entries with a greater sequence number.
 	Since int64
 }
 
@@ -85,11 +82,11 @@ func (f Filter) matches(e Entry) bool {
 		strings.Contains(e.Path, f.Path) && strings.Contains(string(e.Request), f.Body)
 }
 
-// Journal keeps the newest entries. An entry exists as soon as the client can have
-// read the whole response. The zero value is an empty journal. It is safe for
-// concurrent use and must not be copied.
+// Journal stores the newest entries. It contains an entry before the client can have read the whole
+// response. The zero value is an empty journal. It is safe for concurrent use and must not be
+// copied.
 type Journal struct {
-	// Record gets each entry as a line of JSON, for ReadRecording; nil: nothing is recorded.
+	// Record receives each entry as a line of JSON, for ReadRecording; nil records nothing.
 	Record io.Writer
 
 	mu      sync.Mutex
@@ -98,15 +95,15 @@ type Journal struct {
 	dropped int64
 }
 
-// Entries returns the entries that match a filter, in order.
+// Entries returns the matching entries in order.
 func (j *Journal) Entries(f Filter) []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.DeleteFunc(append([]Entry{}, j.entries...), func(e Entry) bool { return !f.matches(e) })
 }
 
-// Last returns the newest entry's sequence number, for Filter.Since; 0 if there has
-// been none. dropped is how many entries were dropped for newer ones since Clear.
+// Last returns the newest entry's sequence number, for Filter.Since, or 0. dropped is the number of
+// entries replaced by newer ones since Clear.
 func (j *Journal) Last() (seq, dropped int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -131,6 +128,6 @@ func (j *Journal) add(e Entry) {
 	}
 	j.entries = append(j.entries, e)
 	if j.Record != nil {
-		_ = json.NewEncoder(j.Record).Encode(e) // the end of a recording shows in its replay
+		_ = json.NewEncoder(j.Record).Encode(e) // the replay of an incomplete recording shows the error
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
-// Middleware records requests and their responses; clock is the service's. It
-// leaves out health checks, which would displace everything else.
+// Middleware records requests and responses with the time of the service's clock. It omits health
+// checks, which would displace all other entries.
 func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if apiserver.RequestOf(r.Context()).Name() == "health" {
@@ -71,10 +71,10 @@ func credentialOf(r *http.Request, request apiserver.Request) string {
 	return AccessToken
 }
 
-// maxBody is the size of the largest body that is kept, in bytes.
+// maxBody limits a recorded body, in bytes.
 const maxBody = 64 << 10
 
-// recordedBody keeps the beginning of the part of a body that is read or written.
+// recordedBody stores the beginning of a body as it is read or written.
 type recordedBody struct{ buffer bytes.Buffer }
 
 func (b *recordedBody) Write(p []byte) (int, error) {
@@ -82,7 +82,7 @@ func (b *recordedBody) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redacted returns the body without its secrets, or the reason why it is omitted.
+// redacted returns the body without its secrets, or the reason for its omission.
 func (b *recordedBody) redacted(operation string, header http.Header) (body json.RawMessage, omitted string) {
 	mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	switch {
@@ -102,7 +102,7 @@ func (b *recordedBody) redacted(operation string, header http.Header) (body json
 
 var _ fault.Observer = (*responseRecorder)(nil)
 
-// responseRecorder records a response on its way to the client.
+// responseRecorder passes a response to the client and records it.
 type responseRecorder struct {
 	http.ResponseWriter
 	status int

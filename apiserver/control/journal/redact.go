@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Redacted replaces a secret.
+// Redacted replaces each secret.
 const Redacted = "[redacted]"
 
 // tokenPrefix is the prefix of every service account token.
@@ -23,19 +23,18 @@ var token = regexp.MustCompile(tokenPrefix + `[^\s"/?&=]+|eyJ[\w-]+\.[\w-]+\.[\w
 
 func redactTokens(s string) string { return token.ReplaceAllString(s, Redacted) }
 
-// secretNames are the members of bodies and the parameters that are redacted, in lower case.
-// contact_info is personal data, which the API never returns either.
+// secretNames lists the redacted members of bodies and parameters, in lower case. contact_info is
+// personal data, which the API never returns either.
 var secretNames = []string{"access_token", "token", "generated_secret", "secret", "password", "contact_info", "value"}
 
-// isSecret reports whether a member or a parameter is redacted, ignoring case as JSON decoders do.
-// The value of a DNS record is public; the value of a master password is not.
+// isSecret reports whether a member or parameter is redacted, ignoring case like JSON decoders. The
+// value of a DNS record is public; the value of a master password is not.
 func isSecret(operation, name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(secretNames, name) && (name != "value" || !strings.Contains(operation, "dns-record"))
 }
 
-// redact returns an operation's JSON object or array with its secrets replaced; ok is false for
-// any other body.
+// redact returns a JSON object or array without its secrets; ok is false for any other body.
 func redact(operation string, body []byte) (redacted json.RawMessage, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -73,8 +72,8 @@ func redactValue(operation string, v any) any {
 	return v
 }
 
-// redactQuery replaces parameters that may have a credential (RFC 6750, section 2.3). It decodes
-// them twice, because some clients encode twice.
+// redactQuery replaces parameters with a possible credential (RFC 6750, section 2.3). It decodes
+// parameters twice, because some clients encode them twice.
 func redactQuery(raw string) string {
 	parameters := strings.Split(raw, "&")
 	for i, parameter := range parameters {

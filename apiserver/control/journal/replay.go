@@ -13,14 +13,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Recording has the requests of a journal, to respond to the same requests again.
+// Recording stores the requests of a journal, and replays their responses.
 type Recording struct {
 	mu      sync.Mutex
 	entries []Entry
 	used    []bool
 }
 
-// ReadRecording reads what a Journal's Record has got.
+// ReadRecording reads a recording written to a Journal's Record.
 func ReadRecording(r io.Reader) (*Recording, error) {
 	rec := new(Recording)
 	for dec := json.NewDecoder(r); ; {
@@ -46,7 +46,7 @@ func (rec *Recording) AccountID() string {
 	return rec.entries[0].AccountID
 }
 
-// Middleware responds to the operations of the API instead of the service.
+// Middleware responds to the operations of the API in place of the service.
 func (rec *Recording) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := apiserver.RequestOf(r.Context()).Operation.ID
@@ -75,7 +75,7 @@ func (rec *Recording) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// next returns the first such request that was not replayed yet, else the last one, or nil.
+// next returns the first equal request not yet replayed, or else the last equal request, or nil.
 func (rec *Recording) next(method, path, query string, body []byte) (found *Entry) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
