@@ -1,9 +1,8 @@
-// Package mailer sends the service's messages over SMTP. A Mailer is the
-// email.Sender of the standalone server.
+// Package mailer sends the service's messages over SMTP. A Mailer is the email.Sender of the
+// standalone server.
 //
-// The library go-mail encodes messages (RFC 5322, MIME) and speaks the protocol (RFC
-// 5321). This package decides about encryption, which errors are permanent, and which
-// addresses are valid.
+// The library go-mail encodes messages (RFC 5322, MIME) and speaks the protocol (RFC 5321). This
+// package decides about encryption, permanent errors and valid addresses.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package mailer
@@ -29,18 +28,17 @@ import (
 
 // Options configure a Mailer. URL and From are required.
 type Options struct {
-	// URL is the mail server: smtp://[user:password@]host[:port] with the default
-	// port 587, or smtps://… with the default port 465.
+	// URL is the mail server: smtp://[user:password@]host[:port] with the default port 587, or
+	// smtps://… with the default port 465.
 	//
-	// smtp:// requires STARTTLS (RFC 3207), except for a server on this machine,
-	// where it is optional. ?tls=starttls requires it there too. ?tls=none disables
-	// encryption; a password is then only allowed for a server on this machine.
-	// smtps:// uses TLS from the first byte.
+	// smtp:// requires STARTTLS (RFC 3207), except for a server on this machine, where it is
+	// optional. ?tls=starttls requires it there too. ?tls=none disables encryption; a password is
+	// then allowed only for a server on this machine. smtps:// uses TLS from the first byte.
 	URL string
 	// From is the sender: an address, or a name and an address as in
 	// "Mailhost <no-reply@example.com>".
 	From string
-	// RootCAs verify the server's certificate; nil: the system's.
+	// RootCAs verify the server's certificate; nil means the system's.
 	RootCAs *x509.CertPool
 }
 
@@ -52,14 +50,14 @@ const timeout = 15 * time.Second
 type Mailer struct {
 	server  server
 	from    *netmail.Address
-	domain  string // the sender's, for Message-IDs
+	domain  string // the sender's domain, for Message-IDs
 	rootCAs *x509.CertPool
 }
 
 var _ email.Sender = (*Mailer)(nil)
 
-// New returns a Mailer without connecting. An error starts with the invalid option,
-// "url: " or "from: ", and never contains the password.
+// New returns a Mailer without connecting. An error begins with the invalid option, "url: " or
+// "from: ", and never contains the password.
 func New(o Options) (*Mailer, error) {
 	server, err := parseServer(o.URL)
 	if err != nil {
@@ -98,8 +96,7 @@ func (m *Mailer) Send(ctx context.Context, message email.Message) error {
 	return fmt.Errorf("%s: %s", m.server, m.describe(err))
 }
 
-// Check connects to the mail server as for a message, with TLS and the password, and sends
-// none.
+// Check connects to the mail server with TLS and the password, but sends no message.
 func (m *Mailer) Check(ctx context.Context) error {
 	if err := m.submit(ctx, nil); err != nil {
 		return fmt.Errorf("%s: %s", m.server, m.describe(err))
@@ -107,11 +104,11 @@ func (m *Mailer) Check(ctx context.Context) error {
 	return nil
 }
 
-// encode converts a message to RFC 5322. Every header value is parsed or encoded, so
-// that a line break in it can't start another header.
+// encode converts a message to RFC 5322. Every header value is parsed or encoded, so that a line
+// break can't start another header.
 func (m *Mailer) encode(message email.Message) (*mail.Msg, error) {
-	// The canonical form of an address is ASCII, so that no server needs SMTPUTF8
-	// (RFC 6531). Other addresses are rejected here.
+	// The canonical form of an address is ASCII, so that no server needs SMTPUTF8 (RFC 6531).
+	// Invalid addresses are rejected.
 	to, err := emailaddr.Parse(message.To)
 	if err != nil {
 		return nil, fmt.Errorf("the recipient: %w", err)
@@ -130,9 +127,8 @@ func (m *Mailer) encode(message email.Message) (*mail.Msg, error) {
 	return msg, nil
 }
 
-// submit sends a message, unless it is nil, on a new connection. It closes the connection itself when ctx
-// ends or an error occurs, because go-mail closes it only after a success and observes
-// the context only while it connects.
+// submit sends a message on a new connection; a nil message only connects. It closes the connection
+// itself, because go-mail closes it only after a success and observes ctx only while it connects.
 func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 	tcp, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, "tcp", m.server.address())
 	if err != nil {
@@ -157,7 +153,7 @@ func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 			return err
 		}
 	}
-	_ = client.CloseWithSMTPClient(session) // the server has accepted the message; an error of QUIT does not matter
+	_ = client.CloseWithSMTPClient(session) // the server accepted the message, so an error of QUIT does not matter
 	return nil
 }
 
@@ -165,7 +161,7 @@ func (m *Mailer) clientOptions(conn net.Conn) []mail.Option {
 	options := []mail.Option{
 		mail.WithTimeout(timeout), mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 		mail.WithTLSPolicy(m.server.starttls), mail.WithTLSConfig(m.tlsConfig()),
-		// Each connection is new, sends one message and has ASCII addresses.
+		// Each connection is new, sends one message and uses ASCII addresses.
 		mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(),
 	}
 	if m.server.user != "" {
@@ -182,13 +178,13 @@ func (m *Mailer) tlsConfig() *tls.Config {
 
 const redacted = "[redacted]"
 
-// isPermanent reports whether a retry can't succeed: after a 5yz reply about the
-// message. Failed logins and invalid certificates are temporary, because the operator
-// can fix them, and so are all other errors.
+// isPermanent reports whether a retry can't succeed: after a 5yz reply about the message. All other
+// errors are temporary, also failed logins and invalid certificates, because the operator can fix
+// them.
 func isPermanent(err error) bool {
 	code := replyCode(err)
-	// 530 to 538 say, to any command, that a login is missing or has failed (RFC 4954,
-	// sections 4 and 6).
+	// 530 to 538 reply, to any command, that a login is missing or failed (RFC 4954, sections 4 and
+	// 6).
 	return code >= 500 && (code < 530 || code > 538) && !isLoginError(err)
 }
 
@@ -203,27 +199,26 @@ func replyCode(err error) int {
 	return 0
 }
 
-// loginErrorPrefix is the prefix of go-mail's errors about AUTH, which have no type.
+// loginErrorPrefix begins go-mail's errors about AUTH, which are untyped.
 const loginErrorPrefix = "SMTP AUTH failed: "
 
 func isLoginError(err error) bool { return strings.HasPrefix(err.Error(), loginErrorPrefix) }
 
-// describe returns an error's message without the recipient, which go-mail appends,
-// and without the password, because a server may quote its input.
+// describe returns an error's message without the recipient, which go-mail appends, and the
+// password, which a server may quote.
 func (m *Mailer) describe(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ", affected ")
 	if !isLoginError(err) {
 		return m.server.redactPassword(text)
 	}
-	// The reply may quote the password in any encoding, so its text is left out.
+	// The reply may quote the password in any encoding, so its text is omitted.
 	if code := replyCode(err); code != 0 {
 		return fmt.Sprintf("%sthe server's reply is %d; check the user and the password", loginErrorPrefix, code)
 	}
 	return loginErrorPrefix + "the server's reply is not valid SMTP, or the connection was closed"
 }
 
-// redactPassword replaces the password, also as AUTH PLAIN and LOGIN encode it (RFC
-// 4616).
+// redactPassword replaces the password, plain and as encoded by AUTH PLAIN and LOGIN (RFC 4616).
 func (s server) redactPassword(text string) string {
 	if s.password == "" {
 		return text

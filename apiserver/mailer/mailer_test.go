@@ -41,8 +41,8 @@ func send(t *testing.T, s *smtptest.Server, url string, m email.Message) error {
 	return sender.Send(t.Context(), m)
 }
 
-// read parses a message as a mail client does, and returns its header and the decoded
-// parts by media type.
+// read parses a message like a mail client, and returns its header and the decoded parts by media
+// type.
 func read(t *testing.T, data string) (header netmail.Header, parts map[string]string) {
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))

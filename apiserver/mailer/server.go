@@ -11,23 +11,22 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// The ports of message submission (RFC 6409, section 3.1, and RFC 8314, section
-// 3.3).
+// The ports of message submission (RFC 6409, section 3.1, and RFC 8314, section 3.3).
 const (
 	submissionPort  = "587"
 	submissionsPort = "465"
 )
 
 type server struct {
-	// scheme is smtps for TLS from the first byte, or smtp with a policy for STARTTLS.
+	// scheme is smtps for TLS from the first byte, or smtp with the policy starttls.
 	scheme, host, port string
 	starttls           mail.TLSPolicy
-	// user is empty if there is no login.
+	// user is empty without a login.
 	user, password string
 }
 
-// parseServer parses the URL of a mail server. Its errors never contain the URL, which
-// may have a password.
+// parseServer parses the URL of a mail server. Its errors never contain the URL, which may contain
+// a password.
 func parseServer(text string) (server, error) {
 	u, err := url.Parse(text)
 	if err != nil {

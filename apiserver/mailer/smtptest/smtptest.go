@@ -23,11 +23,10 @@ import (
 type Options struct {
 	// STARTTLS offers STARTTLS; ImplicitTLS uses TLS from the first byte.
 	STARTTLS, ImplicitTLS bool
-	// User and Password are the required login, unless empty.
+	// User and Password are the required login; empty requires none.
 	User, Password string
-	// Replies are replies by command that replace the default ones, in order,
-	// each once. CONNECT is the greeting and "." the end of a message. An empty
-	// reply closes the connection.
+	// Replies maps a command to replies that replace the default replies, in order, each once.
+	// CONNECT is the greeting and "." the end of a message. An empty reply closes the connection.
 	Replies map[string][]string
 }
 
@@ -46,7 +45,7 @@ type Mail struct {
 type Server struct {
 	// Addr is its host and port.
 	Addr string
-	// RootCAs has the authority of its certificate for 127.0.0.1.
+	// RootCAs contains the authority of the server's certificate for 127.0.0.1.
 	RootCAs *x509.CertPool
 
 	options  Options
@@ -70,7 +69,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	assert.NilError(t, err)
 	s := &Server{Addr: l.Addr().String(), RootCAs: x509.NewCertPool(), options: o, listener: l, replies: maps.Clone(o.Replies), open: map[net.Conn]bool{}}
 	s.changed = sync.NewCond(&s.mu)
-	web := httptest.NewTLSServer(nil)                       // only its certificate is used
+	web := httptest.NewTLSServer(nil)                       // only for its certificate
 	s.tls = &tls.Config{Certificates: web.TLS.Certificates} //nolint:gosec // the default version is recent enough
 	s.RootCAs.AddCert(web.Certificate())
 	web.Close()
@@ -89,7 +88,7 @@ func (s *Server) Close() {
 	s.connections.Wait()
 }
 
-// Wait waits until the server has accepted n messages, and returns all.
+// Wait waits until the server has accepted n messages, and returns all messages.
 func (s *Server) Wait(n int) []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,11 +107,10 @@ func (s *Server) WaitIdle() {
 	}
 }
 
-// Mails returns the messages that the server has accepted so far.
+// Mails returns the messages accepted so far.
 func (s *Server) Mails() []Mail { return s.Wait(0) }
 
-// Commands returns the lines that clients have sent so far, without messages and the
-// arguments of AUTH.
+// Commands returns the lines received so far, without messages and the arguments of AUTH.
 func (s *Server) Commands() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,8 +218,8 @@ func (s *Server) serve(conn net.Conn, encrypted bool) {
 	}
 }
 
-// reply sends the reply to a command, by default the standard one, and returns it: "" if the
-// connection ends.
+// reply sends a reply to a command, by default standard, and returns it. It returns "" to close the
+// connection.
 func (s *Server) reply(text *textproto.Conn, command, standard string) string {
 	s.mu.Lock()
 	if next := s.replies[command]; len(next) > 0 {
