@@ -13,12 +13,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// typeAccessToken is the typ of a JWT that is explicitly an access token (RFC 9068,
-// section 2.1). Many issuers don't set it.
+// typeAccessToken is the typ of a JWT explicitly marked as an access token (RFC 9068, section 2.1).
+// Many issuers don't set it.
 const typeAccessToken = "at+jwt"
 
-// headerType returns the typ of a token's header in its short form (RFC 7515, section
-// 4.1.9) and in lower case.
+// headerType returns the typ in a token's header, in its short form (RFC 7515, section 4.1.9) and
+// in lower case.
 func headerType(t *jwt.JSONWebToken) string {
 	typ := t.Headers[0].ExtraHeaders[jose.HeaderType]
 	if typ == nil {
@@ -34,8 +34,8 @@ const lastSecond = 253402300799
 // exactly and rejects duplicates.
 type claims map[string]any
 
-// hasDistantTime reports whether a point in time (RFC 7519, section 2) is beyond the year 9999. The
-// libraries would convert a number that overflows an int64 to an arbitrary time.
+// hasDistantTime reports whether a time in the claims (RFC 7519, section 2) is beyond the year
+// 9999. The libraries would convert a number that overflows an int64 to an arbitrary time.
 func (c claims) hasDistantTime() bool {
 	return slices.ContainsFunc([]string{"exp", "nbf", "iat"}, func(name string) bool {
 		seconds, _ := c[name].(float64)
@@ -43,9 +43,8 @@ func (c claims) hasDistantTime() bool {
 	})
 }
 
-// isAccessToken reports whether the claims can belong to an access token. Usually the
-// audience decides it, but an issuer may use the same audience for the API and for the
-// client to which people sign in.
+// isAccessToken reports whether the claims can belong to an access token. Usually the audience
+// decides, but an issuer may use the same audience for the API and for the client of its sign-in.
 func (c claims) isAccessToken(headerType string) bool {
 	if headerType == typeAccessToken {
 		return true
@@ -66,9 +65,9 @@ func (c claims) user(groupsClaim string) (identity.User, error) {
 	if verified, present := c["email_verified"]; !present || verified == true || verified == "true" {
 		u.Email = c.text("email")
 	}
-	if groups := c[groupsClaim]; groups != nil { // null is the same as no claim
-		text, _ := json.Marshal(groups) // it was decoded from JSON
-		// It has the form of aud: a string or an array of strings.
+	if groups := c[groupsClaim]; groups != nil { // null counts as absent
+		text, _ := json.Marshal(groups) // groups was decoded from JSON
+		// Groups use the form of aud: a string or an array of strings.
 		if (*jwt.Audience)(&u.Groups).UnmarshalJSON(text) != nil {
 			return identity.User{}, errGroups
 		}

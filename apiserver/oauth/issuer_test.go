@@ -68,10 +68,10 @@ type issuer struct {
 	log   *apitest.Log
 
 	mu sync.Mutex
-	// keys is the response of /keys, metadata the response of discovery.
+	// keys is the response to /keys, metadata the response to discovery.
 	keys     any
 	metadata obj
-	// override handles every request if it is not nil.
+	// override, if not nil, handles every request.
 	override http.HandlerFunc
 	requests map[string]int
 }

@@ -14,25 +14,24 @@ import (
 const (
 	// fetchTimeout limits how long a request waits for the issuer.
 	fetchTimeout = 5 * time.Second
-	// fetchEvery and fetchBurst limit the rate of fetches, independent of tokens and
-	// results.
+	// fetchEvery and fetchBurst limit the rate of fetches, regardless of tokens and results.
 	fetchEvery = 2 * time.Second
 	fetchBurst = 10
-	// freshFor is the interval of fetches, after which a withdrawn key is rejected.
+	// freshFor is the interval of fetches. A withdrawn key is rejected after it.
 	freshFor = 10 * time.Minute
-	// trustedFor is how long keys are used while the issuer is unavailable. It issues
-	// no tokens during an outage, and existing ones rarely live longer.
+	// trustedFor is how long keys are used while the issuer is unavailable. The issuer signs no
+	// tokens during an outage, and earlier tokens rarely live longer.
 	trustedFor = time.Hour
-	// retryAfterFailure is the time between a failed fetch and the next one, in which
-	// known keys are used.
+	// retryAfterFailure is the time between a failed fetch and the next fetch. Known keys are used
+	// meanwhile.
 	retryAfterFailure = 30 * time.Second
 )
 
-// This file is the cache of the issuer's keys and endpoints. The one of go-oidc never removes a
-// withdrawn key, and fetches the keys again for every token with an invalid signature.
+// This file caches the issuer's keys and endpoints. The cache of go-oidc never removes a withdrawn
+// key, and fetches the keys again for every token with an invalid signature.
 
-// verify returns an error unless a token is signed by one of the keys. It fetches the keys if the
-// token's key is unknown, because it may be new (OpenID Connect Core, section 10.1.1).
+// verify returns an error unless one of the keys signed the token. It fetches the keys if the
+// token's key is unknown, because the key may be new (OpenID Connect Core, section 10.1.1).
 func (v *Verifier) verify(ctx context.Context, t *jwt.JSONWebToken) error {
 	keys, err := v.current(ctx)
 	signed, known := verifyWith(keys, t)
@@ -46,8 +45,8 @@ func (v *Verifier) verify(ctx context.Context, t *jwt.JSONWebToken) error {
 	return err
 }
 
-// verifyWith reports whether one of the keys has signed a token, and whether the key that the
-// token names is among them.
+// verifyWith reports whether one of the keys signed the token, and whether they contain the key
+// that the token names.
 func verifyWith(keys []jose.JSONWebKey, t *jwt.JSONWebToken) (signed, known bool) {
 	header := t.Headers[0]
 	for _, key := range keys {
@@ -65,7 +64,7 @@ func verifyWith(keys []jose.JSONWebKey, t *jwt.JSONWebToken) (signed, known bool
 	return false, known
 }
 
-// current returns the valid keys, and fetches them if they are due.
+// current returns the valid keys. It fetches them if they are due.
 func (v *Verifier) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	v.mu.Lock()
 	now, known := v.options.Clock(), v.keys
@@ -81,8 +80,8 @@ func (v *Verifier) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return keys, err
 }
 
-// refresh fetches the keys, or waits for the fetch in flight. If the rate limit
-// prevents a fetch, it returns the result of the last one.
+// refresh fetches the keys, or waits for the fetch in flight. If the rate limit prevents a fetch,
+// it returns the result of the last fetch.
 func (v *Verifier) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	fetched := v.fetches.DoChan("", func() (any, error) {
 		if v.limiter.AllowN(v.options.Clock(), 1) {
@@ -103,8 +102,7 @@ func (v *Verifier) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return v.keys, nil
 }
 
-// fetch fetches the keys for all waiting requests. It does not end when one of them is
-// cancelled.
+// fetch fetches the keys for all waiting requests, even if one of them is cancelled.
 func (v *Verifier) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()

@@ -19,7 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// unavailable fails the test unless verification fails because the issuer is unavailable.
+// unavailable fails the test unless verification fails with an unavailable issuer.
 func (i *issuer) unavailable(token string) {
 	i.t.Helper()
 	_, err := i.VerifyToken(i.t.Context(), token)
@@ -70,8 +70,7 @@ func TestRotation(t *testing.T) {
 	i.accepts(next)
 }
 
-// TestRotationWithoutAKeyID checks that a token without a kid may also be signed by a new
-// key.
+// TestRotationWithoutAKeyID checks that a new key may also sign a token without a kid.
 func TestRotationWithoutAKeyID(t *testing.T) {
 	i := newIssuer(t)
 	token := sign(t, jose.RS256, otherRSA, obj{}, i.claims())
@@ -84,7 +83,7 @@ func TestFloods(t *testing.T) {
 	i := newIssuer(t)
 	i.accepts(i.token())
 	i.wantFetches(1)
-	for range 100 { // the key is cached: no fetch is needed
+	for range 100 { // the key is cached, so nothing is fetched
 		i.rejects(sign(t, jose.ES256, otherP256, obj{"kid": "p256"}, i.claims()), errSignature)
 	}
 	i.wantFetches(1)
@@ -219,7 +218,7 @@ func TestResponsesOfTheIssuer(t *testing.T) {
 	good := jwk("rsa", rsaKey.Public())
 	for name, tt := range map[string]struct {
 		change func(*issuer)
-		want   string // part of the log
+		want   string // a part of the log
 	}{
 		"another issuer":     {func(i *issuer) { i.metadata["issuer"] = i.url + "/" }, "did not match the issuer URL"},
 		"keys in plain":      {func(i *issuer) { i.metadata["jwks_uri"] = "http://login.example.com/keys" }, "login.example.com is another"},

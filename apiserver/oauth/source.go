@@ -43,8 +43,8 @@ func (v *Verifier) read(ctx context.Context) (keys []jose.JSONWebKey, endpoint o
 	return keys, provider.Endpoint(), nil
 }
 
-// readKeys returns the keys of a JWK set that can verify a token. It ignores others
-// (RFC 7517, section 5).
+// readKeys returns the keys in a JWK set that can verify a token. It ignores other keys (RFC 7517,
+// section 5).
 func (v *Verifier) readKeys(ctx context.Context, keysURL string) (keys []jose.JSONWebKey, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, keysURL, nil)
 	if err != nil {
@@ -94,8 +94,8 @@ func CheckIssuer(s string) error {
 	return CheckURL(s)
 }
 
-// CheckURL validates a URL of an issuer's endpoint. It requires https, because an attacker who
-// can change the response can sign in as anybody.
+// CheckURL validates a URL of an issuer's endpoint. It requires https, because an attacker who can
+// change the response can sign in as anybody.
 func CheckURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {

@@ -11,8 +11,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
-// ReadTrust reads a trust file, which lists issuers of tokens for workloads, such as CI systems.
-// It returns a verifier for each issuer, and refuses a workload whose claims strangers can have too.
+// ReadTrust reads a trust file and returns a verifier for each issuer. The file lists issuers of
+// tokens for workloads, such as CI systems. ReadTrust refuses a workload if a stranger can get a
+// token with its claims.
 func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verifiers, err error) {
 	var trust struct {
 		Issuers []struct {
@@ -58,7 +59,7 @@ func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verif
 // Verifiers accept the tokens of several issuers. They implement identity.TokenVerifier.
 type Verifiers []*Verifier
 
-// VerifyToken implements identity.TokenVerifier: the issuer that the token names decides.
+// VerifyToken implements identity.TokenVerifier. The issuer named in the token decides.
 func (all Verifiers) VerifyToken(ctx context.Context, token string) (identity.User, error) {
 	_, named, _, err := parse(token)
 	if err != nil {

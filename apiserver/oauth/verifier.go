@@ -1,9 +1,9 @@
-// Package oauth validates the JWT access tokens of an OAuth 2.0 issuer for the service,
-// which is a resource server of RFC 6750 and RFC 9068.
+// Package oauth validates the JWT access tokens of an OAuth 2.0 issuer for the service, a resource
+// server of RFC 6750 and RFC 9068.
 //
-// A Verifier fetches the issuer's keys by OpenID Connect Discovery with the first token,
-// every ten minutes, and when a token names an unknown key, at a limited rate. During an
-// outage of the issuer the known keys are used for up to an hour.
+// A Verifier fetches the issuer's keys by OpenID Connect Discovery with the first token, every ten
+// minutes, and when a token names an unknown key, at a limited rate. During an outage of the issuer
+// it uses the known keys for up to an hour.
 //
 // A token is valid until the instant of its exp claim, and from five minutes before its
 // nbf claim, because the issuer's clock may be ahead (RFC 7519, section 4.1.5). Neither
@@ -52,14 +52,14 @@ type Options struct {
 	Issuer string
 	// Audience is this API's name in the aud claim.
 	Audience string
-	// GroupsClaim is the claim with the user's groups, a string or an array of strings; "" is
-	// groups.
+	// GroupsClaim is the claim with the user's groups, a string or an array of strings; the default
+	// is groups.
 	GroupsClaim string
-	// Clock is the time; nil is the system's.
+	// Clock returns the time; nil uses the system's.
 	Clock func() time.Time
-	// Transport is for requests to the issuer; nil is http.DefaultTransport.
+	// Transport sends requests to the issuer; nil uses http.DefaultTransport.
 	Transport http.RoundTripper
-	// Logger gets a warning when the issuer is unavailable; nil logs nothing.
+	// Logger logs a warning when the issuer is unavailable; nil logs nothing.
 	Logger *slog.Logger
 }
 
@@ -67,7 +67,7 @@ type Options struct {
 // identity.TokenVerifier and is safe for concurrent use.
 type Verifier struct {
 	options Options
-	// workloads are set for an issuer of workloads, whose tokens are not those of people.
+	// workloads is set for an issuer of workloads' tokens, not people's.
 	workloads []Workload
 
 	client  *http.Client
@@ -77,13 +77,13 @@ type Verifier struct {
 	mu       sync.Mutex
 	keys     []jose.JSONWebKey
 	endpoint oauth2.Endpoint
-	// dueAt is the time of the next fetch, and trustedUntil the end of the keys' use.
+	// dueAt is the time of the next fetch, trustedUntil the time until which the keys can be used.
 	dueAt, trustedUntil time.Time
 	// failed reports whether the last fetch failed.
 	failed bool
 }
 
-// New returns a Verifier. It makes no request, so the issuer may be unavailable.
+// New returns a Verifier. It sends no request, so the issuer may be unavailable.
 func New(o Options) (*Verifier, error) {
 	if err := CheckIssuer(o.Issuer); err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
@@ -114,13 +114,13 @@ func New(o Options) (*Verifier, error) {
 
 func (v *Verifier) Issuer() string { return v.options.Issuer }
 
-// Check reads the issuer's keys and returns how many can verify a token.
+// Check fetches the issuer's keys and returns the number of keys that can verify a token.
 func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
 	found, _, err := v.read(ctx)
 	return len(found), err
 }
 
-// Endpoint returns where people sign in at the issuer. It is cached like the keys.
+// Endpoint returns the sign-in endpoint of the issuer. It is cached like the keys.
 func (v *Verifier) Endpoint(ctx context.Context) (oauth2.Endpoint, error) {
 	if _, err := v.current(ctx); err != nil {
 		return oauth2.Endpoint{}, err
@@ -180,7 +180,7 @@ func (v *Verifier) user(c claims, typ string) (identity.User, error) {
 	return c.user(v.options.GroupsClaim)
 }
 
-// The errors that a caller sees.
+// The errors returned to callers.
 var (
 	errMalformed      = invalid("the bearer token is malformed: it is neither a service account's token nor a signed JWT")
 	errTooLong        = invalid("the access token is too long")
@@ -198,7 +198,7 @@ var (
 
 func invalid(reason string) error { return &identity.InvalidTokenError{Reason: reason} }
 
-// parse reads a token without verifying anything.
+// parse decodes a token without verifying it.
 func parse(token string) (t *jwt.JSONWebToken, registered jwt.Claims, c claims, err error) {
 	if len(token) > maxTokenLength {
 		return nil, registered, nil, errTooLong

@@ -103,7 +103,7 @@ func TestAlgorithmsAndTypes(t *testing.T) {
 	assert.Check(t, is.Equal(i.fetches(), 1), "the issuer received")
 }
 
-// unsigned returns a token with the header, claims and signature unchecked.
+// unsigned returns a token with an unchecked header, claims and signature.
 func unsigned(header, claims obj, signature string) string {
 	encode := func(v any) string { return base64.RawURLEncoding.EncodeToString(must(json.Marshal(v))) }
 	return encode(header) + "." + encode(claims) + "." + signature
@@ -268,9 +268,9 @@ func (published) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, err
 }
 
-// FuzzAccessToken signs arbitrary headers and claims with the issuer's key. It checks
-// that an accepted token is a valid access token of the issuer for this API, and that
-// every error is one of the package's.
+// FuzzAccessToken signs arbitrary headers and claims with the issuer's key. It checks that an
+// accepted token is a valid access token of the issuer for this API, and that every error is an
+// error of this package.
 func FuzzAccessToken(f *testing.F) {
 	v, err := New(Options{Issuer: fuzzedIssuer, Audience: audience, Transport: published{}, Clock: func() time.Time { return start }})
 	assert.NilError(f, err)

@@ -12,15 +12,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// WorkloadPrefix begins the user id of a workload. An issuer of people can't issue tokens for
-// such a user.
+// WorkloadPrefix begins the user id of a workload. An issuer of people's tokens can't issue a token
+// for such a user.
 const WorkloadPrefix = "workload:"
 
-// WorkloadUser returns the user id of a workload, which grants name.
+// WorkloadUser returns the user id of a workload. Grants use it as the subject.
 func WorkloadUser(name string) string { return WorkloadPrefix + name }
 
-// Workload is a program, such as a job of a CI system, that an issuer vouches for: whoever has a
-// token with exactly these claims is the user WorkloadUser(Name).
+// Workload is a program, such as a job of a CI system. A token of the issuer with exactly these
+// claims belongs to the user WorkloadUser(Name).
 type Workload struct {
 	Name string `json:"name"`
 	// Claims are compared exactly, a boolean as "true" or "false". There are no wildcards.
@@ -29,7 +29,7 @@ type Workload struct {
 
 var workloadName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
-// CheckWorkloadName returns an error for a name that no workload can have.
+// CheckWorkloadName returns an error for an invalid name.
 func CheckWorkloadName(name string) error {
 	if !workloadName.MatchString(name) {
 		return fmt.Errorf("%.64q is no name of a workload: use up to 63 lower-case letters, digits, dots, hyphens and underscores", name)
@@ -37,27 +37,27 @@ func CheckWorkloadName(name string) error {
 	return nil
 }
 
-// Claims of the CI systems' tokens. A claim of owners says whose pipeline it is; without one,
-// anybody's pipeline matches. A repository of GitHub may compose its sub of other claims.
+// Claims in the tokens of CI systems. A claim of ownerClaims identifies the owner of a pipeline;
+// without one, anybody's pipeline matches. A GitHub repository may build its sub from other claims.
 var (
 	githubClaims = []string{"repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref", "event_name", "workflow_ref"}
 	gitlabClaims = []string{"project_path", "project_id", "namespace_path", "namespace_id", "ref_protected", "environment_protected", "pipeline_source"}
 	ownerClaims  = []string{"repository", "repository_id", "project_path", "project_id"}
 	githubSub    = regexp.MustCompile(`^(repo|environment|ref|workflow|actor|` + strings.Join(githubClaims, "|") + `):`)
 	ownerInSub   = regexp.MustCompile(`(^|:)(repo|repository|repository_owner|project_path)(_id)?:`)
-	// commonClaims are checked for every token, or differ in each.
+	// commonClaims are checked for every token, or differ in each token.
 	commonClaims = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
 )
 
-// The events of GitHub that a workload can have, and whether any branch can cause one. Others,
-// such as pull_request_target or issue_comment, run with the rights of the default branch for
-// anybody who opens a pull request or writes a comment.
+// githubEvents lists the GitHub events that a workload may use, and whether any branch can cause
+// the event. Other events, such as pull_request_target or issue_comment, run with the rights of the
+// default branch for anybody who opens a pull request or writes a comment.
 var githubEvents = map[string]bool{
 	"push": true, "workflow_dispatch": true, "pull_request": false, "merge_group": false, "schedule": false, "release": false, "deployment": true, "repository_dispatch": false,
 }
 
-// check returns why the workload can't be trusted: its claims are not exact, or jobs that
-// strangers can start have them too.
+// check returns the reason why the workload can't be trusted: its claims are not exact, or a
+// stranger can start a job with these claims.
 func (w Workload) check() error {
 	if err := CheckWorkloadName(w.Name); err != nil {
 		return err
@@ -120,8 +120,8 @@ func (w Workload) checkGitLab() error {
 	return errors.New(`pipelines of every branch match, also of one without protection; add ref_protected "true" or environment_protected "true", or for merge requests pipeline_source "merge_request_event"`)
 }
 
-// workload returns the first workload that has the claims as a user, whose name in the audit log
-// lists them.
+// workload returns the user of the first workload that matches the claims. The user's name, for the
+// audit log, lists the claims.
 func (v *Verifier) workload(c claims) (identity.User, error) {
 	var problems []string
 	for _, w := range v.workloads {
@@ -138,7 +138,8 @@ func (v *Verifier) workload(c claims) (identity.User, error) {
 		if len(differing) == 0 {
 			return identity.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
 		}
-		// Only its owner learns what a workload needs: anybody can get a token of a public issuer.
+		// Only the owner of a workload may learn its claims: anybody can get a token of a public
+		// issuer.
 		if slices.ContainsFunc(names, func(name string) bool {
 			return (name == "sub" || slices.Contains(ownerClaims, name)) && !slices.Contains(differing, name)
 		}) {

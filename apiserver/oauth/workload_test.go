@@ -9,7 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// TestTrustFile checks which trust files are refused, and that the reason is said.
+// TestTrustFile checks which trust files are refused, and that the error states the reason.
 func TestTrustFile(t *testing.T) {
 	t.Parallel()
 	file := func(claims string) string {
@@ -57,7 +57,7 @@ func TestTrustFile(t *testing.T) {
 	}
 }
 
-// TestWorkloads sends tokens of two issuers. Each is valid for its own workloads alone.
+// TestWorkloads sends tokens of two issuers. Each is valid only for its own issuer's workloads.
 func TestWorkloads(t *testing.T) {
 	t.Parallel()
 	github, gitlab := newIssuer(t), newIssuer(t)
@@ -97,6 +97,6 @@ func TestWorkloads(t *testing.T) {
 	}
 	user, err := all.VerifyToken(t.Context(), github.token("repository", "acme/mail", "environment", "production"))
 	assert.Check(t, err == nil && user.Name == "environment production, repository acme/mail" && !user.ExpiresAt.IsZero() && len(user.Groups) == 0, "the user is %+v, %v", user, err)
-	// An issuer of people can't make somebody a workload.
+	// An issuer of people's tokens can't issue a workload's token.
 	github.rejects(github.token("sub", WorkloadUser("apply")), errReserved)
 }
