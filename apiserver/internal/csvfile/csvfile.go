@@ -14,21 +14,21 @@ func Neutral(cells ...string) []string {
 	return cells
 }
 
-// formulaSigns begin a formula in a spreadsheet; some take the full-width signs
-// for the plain ones.
+// formulaSigns begin a formula in a spreadsheet. Some spreadsheets treat the full-width signs like
+// the plain signs.
 const formulaSigns = "=+-@＝＋－＠"
 
-// cellSeparators are where a spreadsheet may split a line, depending on its locale
-// and settings.
+// cellSeparators are the characters at which a spreadsheet may split a line, depending on its
+// locale and settings.
 const cellSeparators = ",;|\t\r\n\v\f\u0085\u2028\u2029"
 
-// IsFormula reports whether a spreadsheet would run a cell, or what it splits off it, as a
+// IsFormula reports whether a spreadsheet would run a cell, or a part split off the cell, as a
 // formula.
 func IsFormula(cell string) bool { return neutral(cell) != cell }
 
 // neutral puts an apostrophe before each formula in a cell, as OWASP advises on CSV injection.
-// Quotes would not do: a spreadsheet that splits at a semicolon ignores those of a cell between
-// commas. Spaces, quotes and invisible characters before the sign don't make it harmless.
+// Quotes are not enough: a spreadsheet that splits at a semicolon ignores the quotes of a cell
+// between commas. Spaces, quotes and invisible characters before the sign don't make it harmless.
 func neutral(cell string) string {
 	var b strings.Builder
 	written, start, blank := 0, 0, true

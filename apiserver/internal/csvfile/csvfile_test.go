@@ -25,8 +25,8 @@ func TestNeutralCells(t *testing.T) {
 	}
 }
 
-// FuzzNeutral checks that a cell split at any separator has no part that begins with a
-// formula sign, and that the cell without the apostrophes is the original.
+// FuzzNeutral checks that no part of a cell split at any separator begins with a formula sign, and
+// that the cell without the apostrophes is the original.
 func FuzzNeutral(f *testing.F) {
 	f.Add("a;=1\t+2|-3,@4\r\n＝5")
 	f.Add(`"";" =x`)

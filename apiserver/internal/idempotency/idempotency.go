@@ -1,15 +1,13 @@
-// Package idempotency replays the response of an earlier request under the same
-// Idempotency-Key.
+// Package idempotency replays the response of an earlier request with the same Idempotency-Key.
 //
-// The record of a response is written in the transaction of the change: either both are
-// durable or none. Only a response that changed something is recorded, and a request that
-// was refused is evaluated again.
+// The record of a response is written in the transaction of the change: either both are durable or
+// none. Only a response with a change is recorded. A refused request is evaluated again.
 //
-// The keys that are in use are known to one process. A second request under such a key is a
-// conflict there; in another process it waits for the account, and replays the response.
+// Each process tracks the keys in use. A second request with such a key is a conflict; in another
+// process it waits for the account, and replays the response.
 //
-// A create of the same object under another key is a conflict that names the object, even
-// if nobody has received the response to the first one.
+// A create of the same object with another key is a conflict that names the object, even if nobody
+// received the response to the first create.
 package idempotency
 
 import (
@@ -20,29 +18,28 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// Records knows the keys of the requests of this process. The zero value knows none. It is safe
-// for concurrent use.
+// Records tracks the keys in use by this process, initially none. It is safe for concurrent use.
 type Records struct {
 	// cleanedAt is when expired records were last deleted, in Unix seconds.
 	cleanedAt atomic.Int64
-	running   sync.Map // of true, by key.hash
+	running   sync.Map // key.hash → true
 }
 
-// Reset forgets when expired records were last deleted: the clock may have gone back.
+// Reset makes the next Save delete expired records: the clock may have gone back.
 func (r *Records) Reset() { r.cleanedAt.Store(0) }
 
-// Request is the idempotency state of one request. One goroutine at a time uses it.
+// Request is the idempotency state of one request. Only one goroutine uses it at a time.
 type Request struct {
-	// Replayed reports that the response is an idempotency record's.
+	// Replayed reports that the response comes from an idempotency record.
 	Replayed bool
 
 	records  *Records
 	key      *key   // nil without an Idempotency-Key
-	response []byte // as it is stored
+	response []byte // as stored
 }
 
-// Begin registers a request under its Idempotency-Key, which may be empty. input distinguishes
-// it from other requests to the operation. A key in use is a conflict. Done must follow.
+// Begin registers a request with an optional Idempotency-Key. input distinguishes it from other
+// requests to the operation. A key in use is a conflict. Call Done after the response is stored.
 func (r *Records) Begin(who auth.Caller, operationID, idempotencyKey string, input any) (*Request, error) {
 	q := &Request{records: r}
 	if idempotencyKey == "" {
@@ -55,7 +52,7 @@ func (r *Records) Begin(who auth.Caller, operationID, idempotencyKey string, inp
 	return q, nil
 }
 
-// Done admits the next request with the key: the response to this one is stored.
+// Done releases the key, so that the next request can use it.
 func (q *Request) Done() {
 	if q.key != nil {
 		q.records.running.Delete(string(q.key.hash))

@@ -18,14 +18,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// recordTTL is how long the response to a keyed request is replayed.
+// recordTTL is how long a response is replayed.
 const recordTTL = 24 * time.Hour
 
-// cleanupInterval is how often expired records are deleted.
+// cleanupInterval is the time between two deletions of expired records.
 const cleanupInterval = time.Hour
 
-// key is derived from an Idempotency-Key, which is not stored: only a caller that resends it can
-// decrypt the response.
+// key is derived from an Idempotency-Key. The Idempotency-Key is not stored: only a caller that
+// resends it can decrypt the response.
 type key struct {
 	hash        []byte // identifies the caller and the key
 	fingerprint []byte // identifies the request, and reveals no secret in it
@@ -37,16 +37,17 @@ func newKey(who auth.Caller, operationID, idempotencyKey string, input any) *key
 	for _, part := range []string{who.AccountID, who.Subjects[0].Type, who.Subjects[0].ID, idempotencyKey} {
 		fmt.Fprintf(hash, "%d:%s", len(part), part)
 	}
-	request, _ := json.Marshal(input) // it was decoded from JSON
+	request, _ := json.Marshal(input) // input was decoded from JSON
 	mac := hmac.New(sha256.New, []byte(idempotencyKey))
 	fmt.Fprintf(mac, "%s %s", operationID, request)
 	return &key{hash: hash.Sum(nil), fingerprint: mac.Sum(nil), cipher: auth.Cipher([]byte(idempotencyKey), "answer")}
 }
 
-// packedFrom is the size in bytes from which a response is compressed, as that of a bulk create.
+// packedFrom is the size in bytes from which a response is compressed, for instance of a bulk
+// create.
 const packedFrom = 1 << 10
 
-// packed is the first byte of a compressed response, which no JSON begins with.
+// packed is the first byte of a compressed response. No JSON begins with it.
 const packed = 0
 
 func (k *key) seal(response []byte) []byte {
@@ -71,8 +72,8 @@ func (k *key) open(sealed []byte) ([]byte, error) {
 	return io.ReadAll(flate.NewReader(bytes.NewReader(response[1:])))
 }
 
-// Replay reads the response under the key, if there is one, or returns a 422 if the key was used
-// for another request. It clears the outcome of an earlier attempt at the operation's transaction.
+// Replay reads the recorded response to the key, if any. It returns a 422 if the key was used for
+// another request. It first discards the result of an earlier attempt at the transaction.
 func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	q.Replayed, q.response = false, nil
 	if q.key == nil {
@@ -95,10 +96,10 @@ func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	return true, nil
 }
 
-// Response returns the body that is stored or replayed under the key, or nil.
+// Response returns the stored or replayed body, or nil without a key.
 func (q *Request) Response() []byte { return q.response }
 
-// Save stores the response under the key, if any, and deletes expired records once an hour.
+// Save stores the response under the key, if any. Once an hour, it also deletes expired records.
 func (q *Request) Save(tx store.Tx, at time.Time, response any) error {
 	if q.key == nil {
 		return nil

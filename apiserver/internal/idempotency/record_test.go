@@ -13,9 +13,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// TestSealedResponses checks that a response is opened as it was sealed, that a long one is
-// stored compressed, that one of version 0.1.0 is not expected to be, and that no caller has
-// another one's record.
+// TestSealedResponses checks that an opened response equals the sealed one, that a long response is
+// stored compressed, that an uncompressed one of version 0.1.0 can be opened, and that no caller
+// can use another caller's record.
 func TestSealedResponses(t *testing.T) {
 	who := auth.Caller{AccountID: "account", Subjects: []store.Subject{{Type: "service_account", ID: "ci"}}}
 	k := newKey(who, "create-mailbox", "a key", nil)
@@ -49,8 +49,8 @@ func (s stored) IdempotencyRecord([]byte, time.Time) (store.IdempotencyRecord, e
 	return s.record, s.err
 }
 
-// TestReplay checks that a record is replayed to its own request alone, and that a damaged one is
-// an error; and that a reset lets the next request delete expired records.
+// TestReplay checks that a record is replayed only to its own request, that a damaged record is an
+// error, and that after a reset the next request deletes expired records.
 func TestReplay(t *testing.T) {
 	records := new(Records)
 	q, err := records.Begin(auth.Caller{Subjects: []store.Subject{{}}}, "create-mailbox", "a key", nil)
@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// savedTx is a transaction that keeps what Save writes; deleting fails with err.
+// savedTx is a transaction that records the writes of Save. Deleting fails with err.
 type savedTx struct {
 	store.Tx
 	saved    []store.IdempotencyRecord
@@ -93,8 +93,8 @@ func (tx *savedTx) DeleteExpiredIdempotencyRecords(time.Time) error {
 	return tx.cleanErr
 }
 
-// TestSave checks that a response is stored for a day, that expired records are deleted once
-// in more than an hour, and that an error of either is not lost.
+// TestSave checks that a response is stored for a day, that expired records are deleted at most
+// once an hour, and that errors of both are returned.
 func TestSave(t *testing.T) {
 	who := auth.Caller{Subjects: []store.Subject{{}}}
 	records, begun := new(Records), time.Unix(1_000_000, 0)
@@ -103,7 +103,7 @@ func TestSave(t *testing.T) {
 		after          time.Duration
 		response       any
 		cleanErr       error
-		saved, cleaned int // -1 saved: Save fails
+		saved, cleaned int // saved is -1 if Save fails
 	}{
 		{"a", 0, "x", nil, 1, 1},
 		{"a", time.Hour, "x", nil, 1, 0},

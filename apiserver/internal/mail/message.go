@@ -1,5 +1,5 @@
-// Package mail writes the service's e-mail and sends it: verification messages for
-// forwarding rules, out of a queue in the store.
+// Package mail writes and sends the service's e-mail: verification messages for forwarding rules,
+// from a queue in the store.
 package mail
 
 import (
@@ -20,7 +20,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// redacted returns the text of an error without the link: a mail server may quote the message.
+// redacted returns the text of an error without the link, because a mail server may quote the
+// message.
 func redacted(m email.Message, err error) string {
 	if secret := m.Link[strings.LastIndexByte(m.Link, '/')+1:]; secret != "" {
 		return strings.ReplaceAll(err.Error(), secret, "[secret]")
@@ -28,16 +29,16 @@ func redacted(m email.Message, err error) string {
 	return err.Error()
 }
 
-// outboxSize is how many messages an Outbox holds.
+// outboxSize limits the messages in an Outbox.
 const outboxSize = 1000
 
-// Outbox holds the newest messages of this process. It is safe for concurrent use.
+// Outbox stores the newest messages of this process. It is safe for concurrent use.
 type Outbox struct {
 	mu       sync.Mutex
 	messages []email.Message
 }
 
-// Add adds messages; the oldest are dropped if there are too many.
+// Add adds messages. It drops the oldest messages if there are too many.
 func (o *Outbox) Add(messages ...email.Message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +70,7 @@ var (
 
 const verificationSubject = "Confirm that mail may be forwarded to you"
 
-// VerificationPath is the path before the token of a verification link.
+// VerificationPath precedes the token in a verification link.
 const VerificationPath = "/verify-forwarding/"
 
 // Token is the secret of a verification link. Only its hash is stored.
@@ -86,19 +87,17 @@ func (t Token) Hash() []byte {
 	return sum[:]
 }
 
-// Verification returns the verification message of a rule with a token that was
-// created for it.
+// Verification returns the verification message of a rule, with a link that contains token.
 func Verification(publicURL string, rule store.Forwarding, token Token, at time.Time) email.Message {
 	data := struct{ Subject, Address, Until, URL string }{
 		verificationSubject, rule.TargetEmail, FormatTime(rule.ExpiresAt), publicURL + VerificationPath + string(token),
 	}
 	var text, html strings.Builder
 	if err := errors.Join(verificationText.Execute(&text, data), verificationHTML.Execute(&html, data)); err != nil {
-		panic("apiserver: " + err.Error()) // a mistake in the templates
+		panic("apiserver: " + err.Error()) // the templates are wrong
 	}
 	return email.Message{
-		// A part of the stored hash distinguishes the links of a rule and reveals
-		// neither.
+		// A part of the stored hash distinguishes the links of a rule without revealing them.
 		ID: rule.ID + "." + hex.EncodeToString(token.Hash()[:8]), ForwardingID: rule.ID,
 		To: rule.TargetEmail, Subject: data.Subject, Text: text.String(), HTML: html.String(), Link: data.URL, SentAt: at,
 	}

@@ -13,36 +13,35 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The bounds of sending. The pauses outlast usual greylisting.
+// The limits of sending. The pauses outlast usual greylisting.
 const (
 	concurrency  = 4                // attempts in flight
-	sendTimeout  = 30 * time.Second // of one attempt
+	sendTimeout  = 30 * time.Second // for one attempt
 	lease        = time.Minute      // longer than an attempt with its transactions
-	pollInterval = 15 * time.Second // for messages that another process has queued or claimed
-	drainTimeout = 10 * time.Second // of Close
+	pollInterval = 15 * time.Second // for messages that another process queued or claimed
+	drainTimeout = 10 * time.Second // for Close
 )
 
 var sendPauses = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
-// Composer writes a claimed message, or returns nil if nobody waits for it any more.
+// Composer writes a claimed message, or returns nil if it is no longer needed.
 type Composer func(tx store.Tx, queued store.QueuedMessage) (*email.Message, error)
 
-// Queue sends the messages that are queued in the store, in the background. A message is
-// queued in the transaction of the change that causes it, claimed under a lease by one
-// process, and removed when it is sent or given up: it is sent at least once, and not
-// twice within its lease.
+// Queue sends the queued messages of the store in the background. A message is queued in the
+// transaction of the change that causes it, claimed under a lease by one process, and removed when
+// it is sent or given up. It is sent at least once, and not twice within its lease.
 //
 //	queued ──claim: new link──▶ claimed ──sent, or given up──▶ removed
 //	   ▲                          │
 //	   └── failed, after a pause; or the lease expires ──┘
 //
-// The message is written, with a new link, after it is claimed, so that no secret waits in
-// the queue. Another attempt has another link: the one before stops working. Claiming and
-// writing are two transactions, so that none waits for an account while it holds a message
-// for which a change in the account waits.
+// The message is written, with a new link, after it is claimed, so that the queue contains no
+// secret. Another attempt sends another link and invalidates the link before it. Claiming and
+// writing are separate transactions, so that none waits for an account while it locks a message
+// that a change in the account waits for.
 //
-// Leases and pauses run by the machine's clock, which replicas share and tests of
-// the API can't stop, and not by the service's. A nil queue sends nothing.
+// Leases and pauses use the machine's clock, because replicas share it and tests of the API can't
+// stop it. A nil queue sends nothing.
 type Queue struct {
 	store   store.Store
 	sender  email.Sender
@@ -50,11 +49,11 @@ type Queue struct {
 	outbox  *Outbox
 	log     *slog.Logger
 	workers sync.WaitGroup
-	// GivenUp is how many messages this process has given up.
+	// GivenUp counts the messages that this process gave up.
 	GivenUp atomic.Int64
-	// turn holds an element while a worker is in next, and wake ends its wait.
+	// turn is full while a worker is in next. wake ends its wait.
 	turn, wake chan struct{}
-	// closing ends when the workers must stop, and ctx when the attempts in flight must end.
+	// closing ends when the workers must stop, ctx when the attempts in flight must end.
 	closing, ctx  context.Context
 	close, cancel context.CancelFunc
 }
@@ -80,7 +79,7 @@ func (q *Queue) Notify() {
 	}
 	select {
 	case q.wake <- struct{}{}:
-	default: // the queue is awake already
+	default: // already awake
 	}
 }
 
@@ -93,11 +92,12 @@ func (q *Queue) work() {
 		}
 		q.outbox.Add(*message)
 		q.send(*message, claim)
-		q.Notify() // it may be due again earlier than what next waits for
+		q.Notify() // the message may be due again before next wakes
 	}
 }
 
-// next waits for a due message and claims it, one worker at a time; nil if the queue is closed.
+// next waits for a due message and claims it, one worker at a time. It returns nil if the queue is
+// closed.
 func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 	q.turn <- struct{}{}
 	defer func() { <-q.turn }()
@@ -108,7 +108,7 @@ func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 			switch message, claim, err = q.claim(now); {
 			case err == nil && message != nil:
 				return message, claim
-			case err == nil: // another process was faster, or nobody waits for it any more
+			case err == nil: // another process was faster, or the message is no longer needed
 				continue
 			}
 		}
@@ -124,14 +124,14 @@ func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 		select {
 		case <-time.After(wait):
 		case <-q.wake:
-		case <-q.closing.Done(): // looks once more
+		case <-q.closing.Done(): // check once more
 		}
 	}
 	return nil, claim
 }
 
-// claim claims the first due message and writes it. It returns no message if another process has
-// claimed it or nobody waits for it.
+// claim claims the first due message and writes it. message is nil if another process claimed it or
+// it is no longer needed.
 func (q *Queue) claim(now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
 	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
 		claim, err = tx.ClaimMessage(now, now.Add(lease))
@@ -146,10 +146,10 @@ func (q *Queue) claim(now time.Time) (message *email.Message, claim store.Queued
 			case message == nil:
 				return tx.RemoveMessage(claim)
 			}
-			return tx.RetryMessage(claim, claim.DueAt) // changes nothing: is the claim still valid?
+			return tx.RetryMessage(claim, claim.DueAt) // changes nothing, but fails if the claim ended
 		})
 	}
-	if errors.Is(err, store.ErrNotFound) { // or the rule was deleted, or its message queued again
+	if errors.Is(err, store.ErrNotFound) { // another process claimed it, the rule was deleted, or its message was queued again
 		return nil, claim, nil
 	}
 	return message, claim, err
@@ -182,7 +182,7 @@ func (q *Queue) send(m email.Message, claim store.QueuedMessage) {
 func (q *Queue) attempt(m email.Message) (err error) {
 	ctx, cancel := context.WithTimeout(q.ctx, sendTimeout)
 	defer cancel()
-	defer func() { // a Sender that panics must not end the process
+	defer func() { // a panic of a Sender must not end the process
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("%w: the sender panicked: %v", email.ErrUndeliverable, cause)
 		}
@@ -190,17 +190,17 @@ func (q *Queue) attempt(m email.Message) (err error) {
 	return q.sender.Send(ctx, m)
 }
 
-// settle ends a claim. If that fails, the message is sent again. A claim that has ended is
-// ignored.
+// settle ends a claim, and ignores a claim that has already ended. After an error the message is
+// sent again.
 func (q *Queue) settle(log *slog.Logger, end func(store.Tx) error) {
-	// The context of the attempts may have ended, and this must be written.
+	// The outcome must be written even if the context of the attempts has ended.
 	err := q.store.Update(context.WithoutCancel(q.ctx), end)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		log.Error("can't update the mail queue; the message may be sent again", "error", err)
 	}
 }
 
-// Close sends the messages that are due, for at most some seconds. The others stay queued.
+// Close sends the due messages, for at most some seconds. Other messages stay queued.
 func (q *Queue) Close() {
 	if q == nil {
 		return

@@ -1,5 +1,5 @@
-// Package random provides ids and secrets from one source of randomness, which a test can
-// replace.
+// Package random provides ids and secrets from one source of randomness. Tests can replace the
+// source.
 package random
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// Source reads from a source of randomness, and panics if that fails. It is safe for concurrent
+// Source reads from a source of randomness, and panics if reading fails. It is safe for concurrent
 // use.
 type Source struct {
 	mu     sync.Mutex
 	reader io.Reader
 }
 
-// New returns a Source that reads from r; nil: crypto/rand.
+// New returns a Source that reads from r, or from crypto/rand if r is nil.
 func New(r io.Reader) *Source {
 	if r == nil {
 		r = rand.Reader
@@ -44,8 +44,8 @@ func (s *Source) ID() string {
 	return uuid.Must(uuid.NewRandomFromReader(bytes.NewReader(s.Bytes(len(uuid.Nil))))).String()
 }
 
-// IDAt returns a UUID that begins with a time (RFC 9562, version 7): objects that are created
-// together are next to each other in an index, so that few pages are written.
+// IDAt returns a UUID that begins with a time (RFC 9562, version 7), so that objects created
+// together are adjacent in an index and few pages are written.
 func (s *Source) IDAt(t time.Time) string {
 	id := uuid.UUID(s.Bytes(len(uuid.Nil)))
 	milliseconds := uint64(t.UnixMilli())

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 )
 
-// TestIDAt checks that ids of different milliseconds are in the order of time, and that
-// those of one differ.
+// TestIDAt checks that ids of different milliseconds are ordered by time, and that ids of one
+// millisecond differ.
 func TestIDAt(t *testing.T) {
 	source := random.New(nil)
 	start, last := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ""

@@ -1,5 +1,5 @@
-// Package ratelimit counts requests in token buckets, one for each key: in the memory of one
-// process (Limiter), or in the store for all processes (TakeStored).
+// Package ratelimit counts requests in token buckets, one per key, in the memory of one process
+// (Limiter) or in the store for all processes (TakeStored).
 package ratelimit
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Limit is a token bucket: up to Requests at once, and as many again in each Per. The zero value
-// is no limit.
+// Limit is a token bucket: up to Requests at once, and again as many in each Per. The zero value is
+// no limit.
 type Limit struct {
 	Requests int
 	Per      time.Duration
@@ -22,13 +22,13 @@ type Limit struct {
 type Usage struct {
 	Allowed   bool
 	Remaining int
-	// Reset is in how many seconds the bucket is full again.
+	// Reset is the number of seconds until the bucket is full.
 	Reset int
-	// Wait is in how many seconds the next request is allowed; at least 1.
+	// Wait is the number of seconds until the next request is allowed, at least 1.
 	Wait int
 }
 
-// TakeStored takes a request out of a bucket in the store, in the transaction that it limits.
+// TakeStored takes a request from a bucket in the store, in the transaction of the request.
 func (l Limit) TakeStored(tx store.Tx, bucket string, now time.Time) (u Usage, err error) {
 	err = tx.UpdateTokenBucket(bucket, now, func(fullAt time.Time) time.Time {
 		u, fullAt = l.take(fullAt, now)
@@ -37,10 +37,10 @@ func (l Limit) TakeStored(tx store.Tx, bucket string, now time.Time) (u Usage, e
 	return u, err
 }
 
-// take takes a request out of a bucket, and returns when that is full again: after at most Per,
+// take takes a request from a bucket, and returns when the bucket is full again: after at most Per,
 // even if the clock went back.
 func (l Limit) take(fullAt, now time.Time) (Usage, time.Time) {
-	// Less than the store's precision, a microsecond, makes no difference.
+	// Rounding errors below the store's precision, a microsecond, must not matter.
 	const rounding = time.Microsecond
 	token := l.Per / time.Duration(l.Requests)
 	missing := min(max(fullAt.Sub(now), 0), l.Per)
@@ -56,15 +56,15 @@ func (l Limit) take(fullAt, now time.Time) (Usage, time.Time) {
 	}, now.Add(missing)
 }
 
-// seconds rounds up.
+// seconds returns d in seconds, rounded up.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// Limiter limits the requests of this process by key. It is safe for concurrent use.
+// Limiter limits the requests to this process by key. It is safe for concurrent use.
 type Limiter struct {
 	Limit
 	mu     sync.Mutex
 	fullAt map[string]time.Time
-	// evictAt is the number of buckets at which the full ones are deleted.
+	// evictAt is the number of buckets at which full buckets are deleted.
 	evictAt int
 }
 
@@ -75,7 +75,7 @@ func New(limit Limit) *Limiter {
 	return &Limiter{Limit: limit, fullAt: map[string]time.Time{}, evictAt: firstEvictAt}
 }
 
-// Take takes a request out of a key's bucket.
+// Take takes a request from a key's bucket.
 func (l *Limiter) Take(key string, now time.Time) Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *Limiter) Take(key string, now time.Time) Usage {
 	return u
 }
 
-// Reset fills every bucket. A nil Limiter has none.
+// Reset fills every bucket. A nil Limiter does nothing.
 func (l *Limiter) Reset() {
 	if l == nil {
 		return

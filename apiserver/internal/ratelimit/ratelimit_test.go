@@ -14,7 +14,7 @@ import (
 
 var start = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 
-// TestTake takes requests out of a bucket of three a minute.
+// TestTake takes requests from a bucket of three a minute.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	now, l := start, New(Limit{Requests: 3, Per: time.Minute})
@@ -44,8 +44,8 @@ func TestTake(t *testing.T) {
 	(*Limiter)(nil).Reset()
 }
 
-// TestFullBucketsAreEvicted checks that full buckets are deleted once there are many, and
-// no others, because a caller that has used up its limit must not get a new bucket.
+// TestFullBucketsAreEvicted checks that only full buckets are deleted, once there are many, because
+// a caller at its limit must not get a new bucket.
 func TestFullBucketsAreEvicted(t *testing.T) {
 	t.Parallel()
 	at, l := start, New(Limit{Requests: 2, Per: time.Minute})
@@ -76,7 +76,7 @@ func (b *bucket) UpdateTokenBucket(_ string, _ time.Time, change func(time.Time)
 	return nil
 }
 
-// TestTakeStored checks that a bucket in the store is the same as one in memory.
+// TestTakeStored checks that a bucket in the store behaves like a bucket in memory.
 func TestTakeStored(t *testing.T) {
 	t.Parallel()
 	limit := Limit{Requests: 3, Per: time.Minute}
@@ -88,7 +88,7 @@ func TestTakeStored(t *testing.T) {
 	}
 }
 
-// TestLimitHolds draws requests and compares a bucket with its level.
+// TestLimitHolds takes random requests and compares a bucket with its level.
 func TestLimitHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

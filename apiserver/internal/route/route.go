@@ -1,11 +1,11 @@
-// Package route matches requests to the routes of a http.ServeMux, for handlers that
-// respond in JSON where http.ServeMux would respond in text.
+// Package route matches requests to the routes of a http.ServeMux, for handlers whose errors are
+// JSON instead of http.ServeMux's text.
 package route
 
 import "net/http"
 
-// Of returns the pattern of a request's route. If there is none, allow has the methods
-// that the path supports, if any.
+// Of returns the pattern of a request's route. Without a route, allow lists the methods of the
+// path, if any.
 func Of(mux *http.ServeMux, r *http.Request) (pattern, allow string) {
 	handler, pattern := mux.Handler(r)
 	if pattern == "" {
@@ -16,7 +16,7 @@ func Of(mux *http.ServeMux, r *http.Request) (pattern, allow string) {
 	return pattern, allow
 }
 
-// discarded keeps only the headers of a response.
+// discarded stores only the headers of a response.
 type discarded struct{ header http.Header }
 
 func (d discarded) Header() http.Header       { return d.header }

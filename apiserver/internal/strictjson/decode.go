@@ -1,8 +1,9 @@
-// Package strictjson decodes JSON written by people: fixtures, trust files and bodies of the
-// control plane.
+// Package strictjson decodes JSON written by people: fixtures, trust files and request bodies of
+// the control plane.
 //
-// It is encoding/json/v2, which compares field names exactly and refuses duplicate ones;
-// unknown fields are refused too, and null except in free-form JSON. An error names the line, the place and what is allowed there.
+// It is encoding/json/v2, which compares field names exactly and refuses duplicate names. It also
+// refuses unknown fields, and null except in free-form JSON. An error names the line, the place and
+// the allowed values.
 package strictjson
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Unmarshal decodes JSON into v, a pointer to a struct. The error is that of the first problem.
+// Unmarshal decodes JSON into v, a pointer to a struct. It returns the first problem.
 func Unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
 	var offset int64
@@ -42,7 +43,7 @@ func Unmarshal(data []byte, v any) error {
 		offset, pointer = semantic.ByteOffset, semantic.JSONPointer
 		message = "must be " + jsonForm(semantic.GoType)
 	default:
-		return err // nil, or of a type that can't be decoded
+		return err // nil, or the type can't be decoded
 	}
 	line := 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
 	if place := placeOf(pointer); place != "" {
@@ -51,16 +52,16 @@ func Unmarshal(data []byte, v any) error {
 	return fmt.Errorf("line %d: %s", line, message)
 }
 
-// refuseNull returns an error for a null that would mean the same as a field that is left out. In
-// free-form JSON it is a value.
+// refuseNull returns an error for a null, because it would mean the same as an absent field. In
+// free-form JSON null is a value.
 func refuseNull(d *jsontext.Decoder, v any) error {
 	if _, freeForm := v.(*any); d.PeekKind() == jsontext.KindNull && !freeForm {
 		return errors.New("must not be null; leave the field out")
 	}
-	return errors.ErrUnsupported // to be decoded as always
+	return errors.ErrUnsupported // decode it as usual
 }
 
-// placeOf returns a pointer as people write it, such as accounts[0].status.
+// placeOf returns a pointer in a form such as accounts[0].status.
 func placeOf(pointer jsontext.Pointer) (place string) {
 	for token := range pointer.Tokens() {
 		switch _, err := strconv.Atoi(token); {
@@ -87,7 +88,7 @@ func fieldsOf(t reflect.Type) (names []string) {
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// jsonForm describes the JSON that a type accepts, which may have words of its own for it.
+// jsonForm describes the JSON that a type accepts. The type may provide the description.
 func jsonForm(t reflect.Type) string {
 	described, ok := reflect.TypeAssert[interface{ JSONForm() string }](reflect.Zero(t))
 	switch kind := t.Kind(); {

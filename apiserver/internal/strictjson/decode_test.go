@@ -95,6 +95,6 @@ func TestErrors(t *testing.T) {
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(`{"items":[{"name":1}],"x":[[{}]],"one":[],"prices":{"a":null}}`))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		_ = strictjson.Unmarshal(data, new(outer)) // it must not panic
+		_ = strictjson.Unmarshal(data, new(outer)) // must not panic
 	})
 }
