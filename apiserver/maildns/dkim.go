@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// DKIM is the public key of a signer (RFC 6376), to publish at
-// <selector>._domainkey. Empty fields are omitted from the record.
+// DKIM is the public key of a signer (RFC 6376), to publish at <selector>._domainkey. Empty fields
+// are omitted from the record.
 type DKIM struct {
-	// PublicKey is a PEM block, its content in base64, or the 32 octets of an
-	// Ed25519 key in base64.
+	// PublicKey is a PEM block, its content in base64, or the 32 octets of an Ed25519 key in
+	// base64.
 	PublicKey string
 	// Revoked revokes the key of this selector. PublicKey must then be empty.
 	Revoked bool
-	// K is the type of the key, rsa or ed25519. Record detects it, and reports a
-	// problem if K differs. Only a revoked key needs it.
+	// K is the type of the key, rsa or ed25519. Record detects the type, and reports a problem if K
+	// differs. Only a revoked key requires K.
 	K string
-	// H are the hash algorithms that signatures may use: sha256.
+	// H lists the hash algorithms that signatures may use: sha256.
 	H []string
-	// S are the services that the key is for: email, or * for all.
+	// S lists the services that the key is for: email, or * for all.
 	S []string
-	// T are flags: y while the domain is testing DKIM, s if the identity of a
-	// signature (i=) must not be in a subdomain of its domain (d=).
+	// T lists flags: y while the domain is testing DKIM, s if the identity of a signature (i=) must
+	// not be in a subdomain of its domain (d=).
 	T []string
 	// N is a note for people.
 	N string
@@ -61,8 +61,8 @@ func (d DKIM) Record() (string, error) {
 	return ps.finish("n", strings.Join(tags, "; "))
 }
 
-// quotePrintable encodes a note as qp-section (RFC 6376, section 2.10), without line
-// breaks, which a note in a record must not have.
+// quotePrintable encodes a note as qp-section (RFC 6376, section 2.10). The result contains no line
+// breaks, because a record must not.
 func quotePrintable(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -99,8 +99,8 @@ type DKIMKey struct {
 	Type string
 	// Bits is the size of an RSA key.
 	Bits int
-	// Data are the octets that p has in base64: for RSA the SubjectPublicKeyInfo, for Ed25519 the
-	// bare key (RFC 8463, section 4.2).
+	// Data are the octets encoded in p: for RSA the SubjectPublicKeyInfo, for Ed25519 the bare key
+	// (RFC 8463, section 4.2).
 	Data []byte
 }
 
@@ -131,12 +131,12 @@ func ParseDKIMKey(der []byte) (DKIMKey, error) {
 	return DKIMKey{}, errors.New("DKIM does not support this type of key; expected RSA or Ed25519")
 }
 
-// pemBoundary matches the boundaries of a PEM block. The decoder requires them on lines of their
-// own, from which an indented heredoc or an environment variable without line breaks moves them.
+// pemBoundary matches the boundaries of a PEM block. The decoder requires each on a separate line,
+// but an indented heredoc or an environment variable without line breaks moves them.
 var pemBoundary = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]+-----`)
 
-// parseDKIMKey parses a public key in any text form. No error contains any part of the text,
-// which may be secret.
+// parseDKIMKey parses a public key in any text form. Its errors contain no part of the text, which
+// may be secret.
 func parseDKIMKey(s string) (DKIMKey, error) {
 	s = strings.TrimSpace(s)
 	if strings.Contains(s, "PRIVATE KEY") {

@@ -27,7 +27,7 @@ MmPSPDdQPNUYckcQ2QIDAQAB
 `
 	rsaBase64     = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDwIRP/UC3SBsEmGqZ9ZJW3/DkMoGeLnQg1fWn7/zYtIxN2SnFCjxOCKG9v3b4jYfcTNh5ijSsq631uBItLa7od+v/RtdC2UzJ1lWT947qR+Rcac2gbto/NMqJ0fzfVjH4OuKhitdY9tf6mcwGjaNBcWToIMmPSPDdQPNUYckcQ2QIDAQAB"
 	ed25519Base64 = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
-	// The private key of RFC 8032, section 7.1, test 1, which RFC 8463 uses.
+	// The private key of RFC 8032, section 7.1, test 1. RFC 8463 uses it.
 	ed25519Seed = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A="
 )
 

@@ -7,7 +7,8 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// TestDMARCRecord begins with examples of RFC 7489, appendix B.2, and has the tags of RFC 9989.
+// TestDMARCRecord begins with examples of RFC 7489, appendix B.2, and continues with tags of RFC
+// 9989.
 func TestDMARCRecord(t *testing.T) {
 	t.Parallel()
 	tests := recordTests{

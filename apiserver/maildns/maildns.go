@@ -1,16 +1,16 @@
-// Package maildns builds what a mail domain publishes in the DNS and on the web: SPF,
-// DMARC, DKIM, MTA-STS and TLS-RPT records, and the MTA-STS policy. Package mailcheck checks
-// what is published by the same rules.
+// Package maildns builds the records and files that a mail domain publishes in the DNS and on the
+// web: SPF, DMARC, DKIM, MTA-STS and TLS-RPT records, and the MTA-STS policy. Package mailcheck
+// checks published records by the same rules.
 //
 // Each kind of record is a function, or a struct with a method Record, that checks all fields
-// against the kind's RFC and returns the text of the record. The package also refuses what an
-// RFC only advises against if nobody can want it, for instance ptr in SPF.
+// against the RFC and returns the text of the record. The package also refuses values that an RFC
+// only advises against if nobody can want them, for instance ptr in SPF.
 //
-// It has no I/O and no state. It may import the standard library
-// and the syntax packages of apiserver: domainname, emailaddr and dnsdata.
+// It has no I/O and no state. It may import the standard library and the syntax packages of
+// apiserver: domainname, emailaddr and dnsdata.
 //
-// An error is [Problems], with every problem of a record. Messages quote at most a short,
-// escaped part of the input, and nothing at all of a key.
+// An error is a [Problems] with every problem of a record. Messages quote at most a short, escaped
+// part of the input, and no part of a key.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package maildns
@@ -26,11 +26,11 @@ import (
 
 // Problem is a mistake in one part of a record.
 type Problem struct {
-	// Field is the tag, such as rua, or the name of an argument of the provider's
-	// function. Element is the position in a list, or -1.
+	// Field is the tag, such as rua, or the name of an argument of the provider's function. Element
+	// is the position in a list, or -1.
 	Field   string
 	Element int
-	// Text says what is wrong and what is expected.
+	// Text describes the mistake and the expected value.
 	Text string
 }
 
@@ -41,7 +41,7 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s[%d]: %s", p.Field, p.Element, p.Text)
 }
 
-// Problems are all mistakes in a record, at least one.
+// Problems lists all mistakes in a record, at least one.
 type Problems []Problem
 
 func (ps Problems) Error() string {
@@ -62,11 +62,11 @@ func (ps *Problems) addErr(field string, element int, err error) {
 	}
 }
 
-// whole is the Element of a problem that concerns a whole field.
+// whole is the Element of a problem with the whole field.
 const whole = -1
 
-// finish returns the record if it has no problems and fits a TXT record. field gets
-// the problem if it does not fit.
+// finish returns the record if it has no problems and fits a TXT record. A record that does not fit
+// is a problem of field.
 func (ps *Problems) finish(field, record string) (string, error) {
 	if len(*ps) == 0 {
 		_, err := dnsdata.Text(record)
@@ -85,7 +85,7 @@ func (ps *Problems) oneOf(field string, element int, value string, allowed ...st
 	}
 }
 
-// optional is oneOf for a value that may be empty.
+// optional is oneOf for an optional value.
 func (ps *Problems) optional(field, value string, allowed ...string) {
 	if value != "" {
 		ps.oneOf(field, whole, value, allowed...)
@@ -108,7 +108,7 @@ func (ps *Problems) inRange(field string, n *int64, low, high int64) {
 	}
 }
 
-// decimal formats an optional number; nil is empty.
+// decimal formats an optional number; nil becomes empty.
 func decimal(n *int64) string {
 	if n == nil {
 		return ""
@@ -116,8 +116,8 @@ func decimal(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
-// duplicates adds a problem for each repeated element. It skips empty elements, which
-// have a problem already.
+// duplicates adds a problem for each repeated element. It skips empty elements, which are already a
+// problem.
 func (ps *Problems) duplicates(field string, canonical []string) {
 	first := map[string]int{}
 	for i, s := range canonical {

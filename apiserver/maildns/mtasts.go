@@ -26,9 +26,9 @@ func MTASTSRecord(id string) (string, error) {
 	return ps.finish("id", "v=STSv1; id="+id+";")
 }
 
-// MTASTSID derives an id from the text of a policy. Different texts have different
-// ids, because senders fetch a policy again only after its id has changed. The
-// problems of an invalid text have the field policy.
+// MTASTSID derives an id from the text of a policy. Different texts get different ids, because
+// senders fetch a policy again only after its id changed. The problems of an invalid text are
+// reported for the field policy.
 func MTASTSID(policy string) (string, error) {
 	if err := checkMTASTSPolicy(policy); err != nil {
 		return "", err
@@ -50,8 +50,8 @@ const (
 type MTASTSPolicy struct {
 	// Mode is enforce, testing or none.
 	Mode string
-	// MX are the mail hosts. Each is a name, optionally with * as its first label.
-	// MX may be empty only in the mode none.
+	// MX lists the mail hosts. Each is a name, optionally with * as its first label. The list may
+	// be empty only in the mode none.
 	MX []string
 	// MaxAge is how long senders may cache the policy, in seconds.
 	MaxAge int64
@@ -86,7 +86,7 @@ func (p MTASTSPolicy) Text() (string, error) {
 	return b.String(), nil
 }
 
-// mxPattern normalizes the name of a mail host, whose first label may be a wildcard.
+// mxPattern normalizes the name of a mail host. The first label may be a wildcard.
 func mxPattern(s string) (string, error) {
 	name, wild := strings.CutPrefix(s, "*.")
 	if strings.Contains(name, "*") {
@@ -105,8 +105,8 @@ func mxPattern(s string) (string, error) {
 // policyKey matches the key of a line (RFC 8461, section 3.2, sts-policy-ext-name).
 var policyKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
-// checkMTASTSPolicy returns the problems of a policy's text (RFC 8461, section 3.2), whose lines
-// end in CRLF or LF. Like senders it skips unknown keys. All problems have the field policy.
+// checkMTASTSPolicy returns the problems of a policy's text (RFC 8461, section 3.2). Lines end in
+// CRLF or LF. Like senders it skips unknown keys. All problems are reported for the field policy.
 func checkMTASTSPolicy(text string) error {
 	const field = "policy"
 	var ps Problems

@@ -13,8 +13,8 @@ import (
 )
 
 // TLSRPTRecord returns the record that asks senders to report on TLS connections to a domain (RFC
-// 8460), to publish at _smtp._tls. The recipients of reports, at least one, are addresses, with or
-// without mailto:, and https URLs.
+// 8460), to publish at _smtp._tls. rua lists at least one recipient of reports: an address, with or
+// without mailto:, or an https URL.
 func TLSRPTRecord(rua []string) (string, error) {
 	var ps Problems
 	if len(rua) == 0 {
@@ -32,8 +32,8 @@ func TLSRPTRecord(rua []string) (string, error) {
 
 const mailto = "mailto:"
 
-// mailtoURI returns an address, with or without mailto:, as a mailto URI (RFC 6068).
-// The local part keeps its case, because only its host may interpret it.
+// mailtoURI returns an address, with or without mailto:, as a mailto URI (RFC 6068). The local part
+// keeps its case, because only its host may interpret the case.
 func mailtoURI(s string) (string, error) {
 	address := s
 	if scheme, escaped, ok := strings.Cut(s, ":"); ok && strings.EqualFold(scheme+":", mailto) {
@@ -56,16 +56,16 @@ func mailtoURI(s string) (string, error) {
 	return mailto + localEscapes.Replace(url.QueryEscape(local)) + "@" + parsed.Domain, nil
 }
 
-// localEscapes undoes the escapes of what has no meaning in a mailto URI in a record. Those of
-// the delimiters of RFC 6068, section 2, and of the exclamation point of RFC 7489, section 6.4,
-// stay.
+// localEscapes undoes the escapes of characters without a meaning in a record's mailto URI. The
+// delimiters of RFC 6068, section 2, and the exclamation point of RFC 7489, section 6.4, stay
+// escaped.
 var localEscapes = strings.NewReplacer("%2B", "+", "%24", "$", "%27", "'", "%2A", "*")
 
 // reportSize matches the maximum size of a report (RFC 7489, section 6.4).
 var reportSize = regexp.MustCompile(`^[1-9][0-9]*[kmgt]?$`)
 
-// sizedMailtoURI is mailtoURI for an address that may end in an exclamation point and a
-// size.
+// sizedMailtoURI is mailtoURI for an address with an optional exclamation point and size at its
+// end.
 func sizedMailtoURI(s string) (string, error) {
 	at := strings.LastIndexByte(s, '@')
 	mark := strings.IndexByte(s[at+1:], '!')

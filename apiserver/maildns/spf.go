@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// MaxLookups is how many terms with DNS lookups receivers allow before they return
-// permerror (RFC 7208, section 4.6.4).
+// MaxLookups limits the terms with DNS lookups. Beyond the limit, receivers return permerror (RFC
+// 7208, section 4.6.4).
 const MaxLookups = 10
 
-// SPF is the policy that lists the hosts that may send mail for a domain (RFC 7208).
+// SPF is the policy that lists the hosts allowed to send mail for a domain (RFC 7208).
 type SPF struct {
-	// Terms are the mechanisms in the order in which receivers try them, and
-	// optionally an exp modifier in any position.
+	// Terms are the mechanisms in the order in which receivers try them, and optionally an exp
+	// modifier in any position.
 	Terms []string
-	// Default is the term for all other hosts: the mechanism all with its
-	// qualifier, or the modifier redirect.
+	// Default is the term for all other hosts: the mechanism all with its qualifier, or the
+	// modifier redirect.
 	Default string
 }
 
@@ -27,13 +27,13 @@ const (
 	spfDefault = "default"
 )
 
-// Record returns the record: mechanisms, the default, exp, and redirect at the very end
-// (RFC 7208, section 6.1). Names are in ASCII and lower case, and networks in the form
-// of RFC 5952, without bits after their prefix.
+// Record returns the record: mechanisms, the default, exp, and redirect at the very end (RFC 7208,
+// section 6.1). Names are in ASCII and lower case, and networks in the form of RFC 5952, without
+// bits after their prefix.
 //
-// It checks the syntax of each term, that at most 10 terms need a lookup, and that the
-// record fits a TXT record. It can't count the lookups of included policies, nor check that
-// the DNS response fits a UDP packet (section 3.4).
+// It checks the syntax of each term, that at most 10 terms need a lookup, and that the record fits
+// a TXT record. It can't count the lookups of included policies, nor check that the DNS response
+// fits a UDP packet (section 3.4).
 func (s SPF) Record() (string, error) {
 	var ps Problems
 	var mechanisms, modifiers, lookups []string
@@ -75,7 +75,7 @@ func (s SPF) Record() (string, error) {
 	return ps.finish(spfTerms, strings.Join(slices.Concat([]string{"v=spf1"}, mechanisms, modifiers), " "))
 }
 
-// onlyInDefault are the terms that belong in [SPF.Default], and why.
+// onlyInDefault maps the terms that belong in [SPF.Default] to the reason.
 var onlyInDefault = map[string]string{
 	"all":      "receivers ignore all terms after it (RFC 7208, section 5.1)",
 	"redirect": "it replaces all, and receivers ignore it beside all (RFC 7208, section 6.1)",
@@ -85,9 +85,9 @@ var onlyInDefault = map[string]string{
 type SPFTerm struct {
 	// Qualifier is -, ~ or ?, or "" for +, the default.
 	Qualifier string
-	// Name is that of the mechanism or modifier, in lower case.
+	// Name is the name of the mechanism or modifier, in lower case.
 	Name string
-	// Value is the domain, network or text after it, or "".
+	// Value is the domain, network or text after the name, or "".
 	Value string
 
 	separator string // between name and value: ":", "=" or nothing
@@ -96,8 +96,8 @@ type SPFTerm struct {
 
 func (t SPFTerm) String() string { return t.Qualifier + t.Name + t.separator + t.Value + t.cidr }
 
-// key is equal for two terms if the second has no effect: mechanisms that differ at
-// most in their qualifier, and modifiers with the same name.
+// key is equal for two terms if the second one is ignored: mechanisms that differ at most in their
+// qualifier, and modifiers with the same name.
 func (t SPFTerm) key() string {
 	if t.IsModifier() {
 		return t.Name
@@ -138,8 +138,7 @@ func parseSPFDefault(s string) (SPFTerm, error) {
 	return t, nil
 }
 
-// parseConfigured parses a term that a policy is built from, and refuses what nobody should
-// publish.
+// parseConfigured parses a term for a new policy, and refuses terms that nobody should publish.
 func parseConfigured(s string) (SPFTerm, error) {
 	switch {
 	case s == "":
@@ -159,7 +158,7 @@ func parseConfigured(s string) (SPFTerm, error) {
 	return t, t.Deprecated()
 }
 
-// Deprecated returns an error for a term that receivers know, and that must not be published.
+// Deprecated returns an error for a term that receivers know but that must not be published.
 func (t SPFTerm) Deprecated() error {
 	const why = "must not be used: it is slow and unreliable, and many receivers skip it (RFC 7208, section 5.5)"
 	switch {
@@ -173,8 +172,8 @@ func (t SPFTerm) Deprecated() error {
 
 var spfTerm = regexp.MustCompile(`^([-+~?]?)([A-Za-z][A-Za-z0-9_.-]*)(?:([:=])(.*)|(/.*))?$`)
 
-// ParseSPFTerm parses one term (RFC 7208, section 4.6.1). Receivers ignore a modifier of another
-// name than redirect and exp.
+// ParseSPFTerm parses one term (RFC 7208, section 4.6.1). Receivers ignore modifiers other than
+// redirect and exp.
 func ParseSPFTerm(s string) (SPFTerm, error) {
 	m := spfTerm.FindStringSubmatch(s)
 	if m == nil {
@@ -219,12 +218,11 @@ func ParseSPFTerm(s string) (SPFTerm, error) {
 	return t, nil
 }
 
-// hosts matches what follows a and mx: a domain, which may have macros with slashes, and
-// prefix lengths, one for IPv4 after one slash and one for IPv6 after two (RFC 7208, section 5.3).
+// hosts matches the text after a and mx: a domain, which may contain macros with slashes, and
+// prefix lengths, for IPv4 after one slash and for IPv6 after two (RFC 7208, section 5.3).
 var hosts = regexp.MustCompile(`^(:.*?)?(/[0-9]*)?(//[0-9]*)?$`)
 
-// parseHosts parses the optional domain and prefix lengths of a and mx. Full lengths are left
-// out.
+// parseHosts parses the optional domain and prefix lengths of a and mx. It omits full lengths.
 func (t *SPFTerm) parseHosts(rest string) (err error) {
 	m := hosts.FindStringSubmatch(rest)
 	if m == nil {
@@ -249,7 +247,7 @@ func (t *SPFTerm) parseHosts(rest string) (err error) {
 	return err
 }
 
-// spfExamples are sample values for messages, by the name of the term.
+// spfExamples maps the name of a term to a sample value for messages.
 var spfExamples = map[string]string{
 	"include": "_spf.example.com", "exists": "%{i}._spf.example.com", "a": "mail.example.com", "mx": "example.com",
 	"ip4": "192.0.2.0/24", "ip6": "2001:db8::/32", "redirect": "_spf.example.com", "exp": "explain._spf.example.com",

@@ -150,7 +150,7 @@ func TestSPFProblems(t *testing.T) {
 	}
 }
 
-// TestPublishedSPFTerms checks terms that receivers know or ignore, and nobody should publish.
+// TestPublishedSPFTerms checks terms that receivers know or ignore, but nobody should publish.
 func TestPublishedSPFTerms(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"ptr", "ptr:b.example", "foo=bar"} {
@@ -226,7 +226,7 @@ func wantProblem(t *testing.T, got string, err error, parts ...string) {
 	}
 }
 
-// recordTests are records by the name of a test, with their text or a part of their problem.
+// recordTests maps the name of a test to a record, with its text or a part of its problem.
 type recordTests map[string]struct {
 	in   interface{ Record() (string, error) }
 	want string

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// domainSpec returns the domain of a term (RFC 7208, section 7.1) in canonical form: a
-// host name, optionally with macros.
+// domainSpec returns the domain of a term (RFC 7208, section 7.1) in canonical form: a host name,
+// optionally with macros.
 func domainSpec(s string) (string, error) {
 	if s == "" {
 		return "", errors.New("the domain name is missing; expected one such as _spf.example.com")
@@ -23,16 +23,16 @@ func domainSpec(s string) (string, error) {
 	return domainname.NormalizeHost(s)
 }
 
-// macro matches a macro of a domain (RFC 7208, section 7.1), without those that are only for
-// explanations (c, r and t). macroDomain matches a name with macros. The RFC allows any printable
-// character between macros; only those of names make sense.
+// macro matches a macro of a domain (RFC 7208, section 7.1), except the macros for explanations
+// only (c, r and t). macroDomain matches a name with macros. The RFC allows any printable character
+// between macros; only characters of names make sense.
 var (
 	macro       = regexp.MustCompile(`%[%_-]|%\{[slodiphvSLODIPHV](?:[1-9][0-9]*)?[rR]?[-.+,/_=]*\}`)
 	macroDomain = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]|` + macro.String() + `)+$`)
 )
 
-// macroSpec returns a domain name with macros in canonical form. What is around the macros is
-// that of any name, except that it may end in a macro in place of a top-level domain.
+// macroSpec returns a domain name with macros in canonical form. The text around the macros follows
+// the rules of names, but a macro may replace the top-level domain.
 func macroSpec(s string) (string, error) {
 	if !macroDomain.MatchString(s) {
 		return "", fmt.Errorf("%.60q is no domain name with macros; expected letters, digits, hyphens, underscores, dots, and macros such as %%{i} and %%{d2} of the letters s, l, o, d, i, h and v (RFC 7208, section 7)", s)
@@ -58,8 +58,8 @@ func macroSpec(s string) (string, error) {
 
 var errWholeInternet = errors.New("a prefix length of 0 lets every host of the internet send for the domain; expected the network of your own hosts")
 
-// parseNetwork returns the network of ip4 or ip6 in canonical form (RFC 7208, section
-// 5.6). pass means that hosts in it may send.
+// parseNetwork returns the network of ip4 or ip6 in canonical form (RFC 7208, section 5.6). pass
+// means that its hosts may send.
 func parseNetwork(name, s string, pass bool) (string, error) {
 	address, length, hasLength := strings.Cut(s, "/")
 	addr, err := netip.ParseAddr(address)
