@@ -1,5 +1,5 @@
-// Package mailcheck checks what a domain publishes for its mail in the DNS: with the records
-// of its zone, or with a resolver.
+// Package mailcheck checks the mail records that a domain publishes in the DNS, in its zone or with
+// a resolver.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package mailcheck
@@ -19,34 +19,34 @@ const (
 	OK      = "ok"
 	Warning = "warning"
 	Failed  = "failed"
-	// Skipped: what it would check can't be known.
+	// Skipped means that the records are unknown.
 	Skipped = "skipped"
 )
 
-// Result is what one check has found.
+// Result is the result of one check.
 type Result struct {
 	// Check is mx, spf, dkim, dmarc, mta_sts, tls_rpt, apex or bulk_senders.
 	Check string `json:"check"`
 	// Status is ok, warning, failed or skipped.
 	Status string `json:"status"`
-	// Message says what was found, and what to do about it.
+	// Message describes the finding and the remedy.
 	Message string `json:"message"`
-	// Reference is the RFC, or the page, that the check comes from.
+	// Reference is the RFC or page that demands the check.
 	Reference string `json:"reference"`
 }
 
-// ErrUnknown is returned for a name that the resolver can't see.
+// ErrUnknown is returned for a name unknown to the resolver.
 var ErrUnknown = errors.New("it can't be seen from here")
 
-// Resolver looks names up. Package dnsdata has the types.
+// Resolver looks up names. Package dnsdata defines the types.
 type Resolver interface {
-	// Lookup returns the values of the records that a name has: a TXT value as its text, an
-	// MX value with its priority in front, host names without the trailing dot. It follows
-	// aliases unless it is asked for CNAME. A name without records is no error.
+	// Lookup returns the values of a name's records: a TXT value as its text, an MX value after its
+	// priority, host names without the trailing dot. It follows aliases unless recordType is CNAME.
+	// A name without records is no error.
 	Lookup(ctx context.Context, name, recordType string) ([]string, error)
 }
 
-// Check runs all checks on a domain, in ASCII. selectors are those of its DKIM keys.
+// Check runs all checks on a domain in ASCII. selectors are the selectors of its DKIM keys.
 func Check(ctx context.Context, domain string, selectors []string, r Resolver) []Result {
 	c := &checker{ctx, domain, r}
 	mx, acceptsMail := c.mx()
@@ -64,7 +64,7 @@ func (c *checker) lookup(name, recordType string) ([]string, error) {
 	return c.resolver.Lookup(c.ctx, name, recordType)
 }
 
-// finding collects what a check finds.
+// finding collects the problems found by a check.
 type finding struct {
 	Result
 	failed, warnings []string
@@ -82,7 +82,7 @@ func (f *finding) warn(format string, args ...any) {
 	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
 }
 
-// end returns the result. fine is the message if nothing is wrong.
+// end returns the result. fine is the message if there is no problem.
 func (f *finding) end(fine string) Result {
 	switch all := append(f.failed, f.warnings...); {
 	case f.Status == Skipped:
@@ -96,7 +96,7 @@ func (f *finding) end(fine string) Result {
 	return f.Result
 }
 
-// unseen returns the result of a check whose lookup failed.
+// unseen returns the result of a check after a failed lookup.
 func (f *finding) unseen(name string, err error) Result {
 	f.Status, f.Message = Skipped, fmt.Sprintf("%s: %s", name, err)
 	return f.Result
@@ -143,7 +143,7 @@ func (c *checker) mxHost(f *finding, host string) {
 	}
 }
 
-// hasAddress reports whether a name has an address, or may have one.
+// hasAddress reports whether a name resolves to an address, or may.
 func (c *checker) hasAddress(name string) bool {
 	for _, t := range []string{dnsdata.TypeA, dnsdata.TypeAAAA} {
 		if values, err := c.lookup(name, t); err != nil || len(values) > 0 {
@@ -158,7 +158,7 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// apex checks that the domain is no alias.
+// apex checks that the domain is not an alias.
 func (c *checker) apex() Result {
 	f := begin("apex", "RFC 1034, section 3.6.2")
 	aliases, err := c.lookup(c.domain, dnsdata.TypeCNAME)
@@ -171,7 +171,7 @@ func (c *checker) apex() Result {
 	return f.end("the domain is no alias")
 }
 
-// bulkSenders checks what Google, Yahoo and Microsoft demand of who sends many messages.
+// bulkSenders checks the requirements of Google, Yahoo and Microsoft for senders of many messages.
 func bulkSenders(spf, dkim, dmarc Result) Result {
 	f := begin("bulk_senders", "https://support.google.com/a/answer/81126")
 	skipped := []string{}

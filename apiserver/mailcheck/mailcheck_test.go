@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
 
-// world is a resolver of all names but those below unseen.example.
+// world is a resolver of all names except those below unseen.example.
 type world map[string][]string
 
 func (w world) Lookup(_ context.Context, name, recordType string) ([]string, error) {
@@ -54,7 +54,7 @@ func edKey() string {
 	return base64.StdEncoding.EncodeToString(public)
 }
 
-// base returns a domain without fault.
+// base returns a domain without problems.
 func base() world {
 	w := world{
 		"example.com MX": {"10 mx.example.com", "20 mx.unseen.example"}, "mx.example.com A": {"192.0.2.1"},
@@ -73,7 +73,7 @@ func base() world {
 	return w
 }
 
-// TestChecks changes one name of a domain without fault.
+// TestChecks changes one name of a domain without problems.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	const ok, warning, failed, skipped = mailcheck.OK, mailcheck.Warning, mailcheck.Failed, mailcheck.Skipped
@@ -87,7 +87,7 @@ func TestChecks(t *testing.T) {
 		assert.Check(t, r.Status == ok && r.Message != "" && r.Reference != "", "a domain without fault: %+v", r)
 	}
 	for _, tt := range []struct {
-		check, name string // the name that has other records
+		check, name string // the name of the changed records
 		values      []string
 		status      string
 		message     string
@@ -162,8 +162,8 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestRules has a record for each rule that checkdmarc (github.com/domainaware/checkdmarc) tests
-// of the records: those that it refuses fail here, and those that it warns of are no less than a
+// TestRules contains a record for each rule that checkdmarc (github.com/domainaware/checkdmarc)
+// tests. A record that checkdmarc refuses fails here, and a record that it warns of is at least a
 // warning.
 func TestRules(t *testing.T) {
 	t.Parallel()
@@ -230,7 +230,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestZone checks a domain by its records, whose names elsewhere can't be seen.
+// TestZone checks a domain by its zone, which does not contain names elsewhere.
 func TestZone(t *testing.T) {
 	t.Parallel()
 	ten := int64(10)

@@ -14,11 +14,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
-// This file checks the records that are lists of tags: DKIM, DMARC, MTA-STS and TLS-RPT.
+// This file checks records that consist of tags: DKIM, DMARC, MTA-STS and TLS-RPT.
 
-// tagsOf returns the tags of a record, without those that are malformed. The first of two wins.
-// If exact, names are case-sensitive, and white space beside an equals sign belongs to the tag
-// (RFC 8460 and 8461, section 3). Otherwise names become lower case.
+// tagsOf returns the well-formed tags of a record, the first of two with the same name. If exact,
+// names are case-sensitive, and white space beside an equals sign belongs to the tag (RFC 8460 and
+// 8461, section 3). Otherwise names become lower case.
 func tagsOf(record string, exact bool) map[string]string {
 	tags := map[string]string{}
 	for tag := range strings.SplitSeq(record, ";") {
@@ -33,10 +33,10 @@ func tagsOf(record string, exact bool) map[string]string {
 	return tags
 }
 
-// wantedKeyBits is the size that RSA keys should have at least (RFC 8301, section 3.2).
+// wantedKeyBits is the recommended minimum size of RSA keys (RFC 8301, section 3.2).
 const wantedKeyBits = 2048
 
-// dkim checks the keys of signatures.
+// dkim checks the signature keys.
 func (c *checker) dkim(selectors []string) Result {
 	f := begin("dkim", "RFC 6376, RFC 8301")
 	var usable []string
@@ -44,7 +44,7 @@ func (c *checker) dkim(selectors []string) Result {
 		name := selector + "._domainkey." + c.domain
 		values, err := c.lookup(name, dnsdata.TypeTXT)
 		switch {
-		case err != nil: // an alias of a name elsewhere
+		case err != nil: // for an alias of a name elsewhere
 			usable = append(usable, selector+" (elsewhere)")
 		case len(values) == 0:
 			f.fail("%s: there is no key", selector)
@@ -74,7 +74,7 @@ func (c *checker) dkim(selectors []string) Result {
 	return f.end("there are keys for " + strings.Join(usable, ", "))
 }
 
-// publishedKey returns the key of a record, or none for one that is revoked.
+// publishedKey returns the key in a record, or the zero key for a revoked one.
 func publishedKey(tags map[string]string) (maildns.DKIMKey, error) {
 	var key maildns.DKIMKey
 	if v, ok := tags["v"]; ok && v != "DKIM1" {
@@ -145,7 +145,7 @@ func (c *checker) dmarc() Result {
 	return f.end("forged mail is treated by p=" + policy)
 }
 
-// reportsTo checks the addresses for reports, and that another domain agrees to receive them.
+// reportsTo checks the addresses for reports, and that a foreign domain agrees to receive them.
 func (c *checker) reportsTo(f *finding, tags map[string]string) {
 	for _, tag := range []string{"rua", "ruf"} {
 		for uri := range strings.SplitSeq(tags[tag], ",") {

@@ -11,25 +11,25 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
-// A limit of RFC 7208, section 4.6.4, and the size up to which an answer fits into one packet.
+// A limit of RFC 7208, section 4.6.4, and the size up to which a DNS response fits into one packet.
 const (
 	maxSPFVoid   = 2
 	maxSPFOctets = 450
 )
 
-// spfCount is what the evaluation of a policy costs.
+// spfCount is the cost of evaluating a policy.
 type spfCount struct {
 	*checker
 	f       *finding
 	lookups int
-	// void are the names that do not exist.
+	// void lists the terms with names that do not exist.
 	void []string
-	// unseen are the terms whose lookups can't be counted.
+	// unseen lists the terms with an unknown number of lookups.
 	unseen []string
 	seen   map[string]bool
 }
 
-// spf checks the policy of who may send for the domain.
+// spf checks the policy that lists the senders for the domain.
 func (c *checker) spf() Result {
 	f := begin("spf", "RFC 7208")
 	policy, ok := c.policy(f, c.domain, spfVersion, f.fail, "there is no SPF record, so that anybody may send in the domain's name")
@@ -62,8 +62,8 @@ func (c *checker) spf() Result {
 	return f.end(fmt.Sprintf("%d of at most %d lookups%s", count.lookups, maildns.MaxLookups, atLeast))
 }
 
-// The beginnings of records. That of SPF is the same in upper and lower case (RFC 7208, section
-// 4.5); DMARC permits white space (RFC 9989, section 4.8), and the other two do not.
+// The beginnings of records. SPF ignores case (RFC 7208, section 4.5), DMARC also permits white
+// space (RFC 9989, section 4.8); MTA-STS and TLS-RPT permit neither.
 var (
 	spfVersion   = regexp.MustCompile(`(?i)^v=spf1( |$)`)
 	dmarcVersion = regexp.MustCompile(`(?i)^v[ \t]*=[ \t]*DMARC1[ \t]*(;|$)`)
@@ -71,7 +71,8 @@ var (
 	tlsVersion   = regexp.MustCompile(`^v=TLSRPTv1[ \t]*;`)
 )
 
-// policies returns the TXT records of a name that begin with a version. Receivers ignore others.
+// policies returns the TXT records of a name that begin with a version. Receivers ignore other
+// records.
 func (c *checker) policies(name string, version *regexp.Regexp) (found []string, err error) {
 	values, err := c.lookup(name, dnsdata.TypeTXT)
 	for _, v := range values {
@@ -82,8 +83,8 @@ func (c *checker) policies(name string, version *regexp.Regexp) (found []string,
 	return found, err
 }
 
-// policy returns the one record of a name that begins with a version. If there is none, report
-// gets the message absent.
+// policy returns the single record of a name that begins with a version. Without such a record it
+// calls report with absent.
 func (c *checker) policy(f *finding, name string, version *regexp.Regexp, report func(string, ...any), absent string) (string, bool) {
 	found, err := c.policies(name, version)
 	switch {
@@ -100,11 +101,11 @@ func (c *checker) policy(f *finding, name string, version *regexp.Regexp, report
 	return "", false
 }
 
-// afterAll are the modifiers that have an effect after all (RFC 7208, section 6.2; RFC 6652).
+// afterAll lists the modifiers that take effect after all (RFC 7208, section 6.2; RFC 6652).
 var afterAll = []string{"exp", "ra", "rp", "rr"}
 
 // evaluate counts the lookups of a policy and reports its mistakes. It returns the term all with
-// its qualifier, or "" if the policy has none.
+// its qualifier, or "" without one.
 func (s *spfCount) evaluate(domain, policy string) (all string) {
 	s.seen[domain] = true
 	modifiers := map[string]string{}
@@ -142,7 +143,7 @@ func (s *spfCount) evaluate(domain, policy string) (all string) {
 	return all
 }
 
-// names looks the hosts of a or mx up.
+// names looks up the hosts of the term a or mx.
 func (s *spfCount) names(text string, term maildns.SPFTerm, domain string) {
 	recordType := map[string]string{"a": dnsdata.TypeA, "mx": dnsdata.TypeMX}[term.Name]
 	name := cmp.Or(term.Value, domain)
@@ -164,7 +165,7 @@ func (s *spfCount) include(term, domain string, isRedirect bool) (all string) {
 	switch {
 	case strings.Contains(domain, "%"):
 		s.unseen = append(s.unseen, term)
-		return "-all" // whatever it is
+		return "-all" // whatever the policy says
 	case s.seen[domain]:
 		s.f.fail("%s leads back to a policy that has included it", term)
 		return ""

@@ -12,11 +12,11 @@ import (
 // Record is a record of a zone. Its name is relative to the domain or absolute.
 type Record struct {
 	Name, Type, Value string
-	// Priority is that of MX and SRV, or nil if the value begins with it.
+	// Priority is the priority of MX and SRV, or nil if Value begins with it.
 	Priority *int64
 }
 
-// Zone is a [Resolver] that knows the records of one domain, and no others.
+// Zone is a [Resolver] for the records of one domain only.
 type Zone struct {
 	domain  string
 	records map[zoneKey][]string
@@ -24,7 +24,7 @@ type Zone struct {
 
 type zoneKey struct{ name, recordType string }
 
-// NewZone returns the zone of a domain, in ASCII.
+// NewZone returns the zone of a domain in ASCII.
 func NewZone(domain string, records []Record) (*Zone, error) {
 	z := &Zone{domain, map[zoneKey][]string{}}
 	for _, r := range records {
@@ -39,7 +39,7 @@ func NewZone(domain string, records []Record) (*Zone, error) {
 	return z, nil
 }
 
-// canonical returns the key of a record, and its value as [Resolver] describes it.
+// canonical returns the key and the value of a record, in the form of [Resolver].
 func (r Record) canonical(domain string) (key zoneKey, value string, err error) {
 	if key.name, err = dnsdata.NormalizeName(r.Name, domain); err != nil {
 		return key, "", err
@@ -73,7 +73,7 @@ func (z *Zone) Selectors() (selectors []string) {
 	return selectors
 }
 
-// maxAliases is how many aliases a lookup follows.
+// maxAliases limits the aliases that a lookup follows.
 const maxAliases = 8
 
 // Lookup implements [Resolver].
@@ -92,7 +92,7 @@ func (z *Zone) Lookup(_ context.Context, name, recordType string) ([]string, err
 	return nil, nil
 }
 
-// relative returns a name relative to the domain, and false for one that is not in the zone.
+// relative returns a name relative to the domain, and false for a name outside of the zone.
 func (z *Zone) relative(name string) (string, bool) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if name == z.domain {
