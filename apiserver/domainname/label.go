@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// labelKind has the valid ASCII characters of a label besides letters and digits, and describes
-// all of them.
+// labelKind lists the ASCII characters that a label may contain besides letters and digits, and
+// describes all allowed characters.
 type labelKind struct{ further, expected string }
 
 var (
@@ -21,13 +21,13 @@ var (
 // acePrefix marks a label that encodes Unicode (RFC 5890, section 2.3.2.5).
 const acePrefix = "xn--"
 
-// maxUnicodeLabel limits a label before IDNA, whose cost grows with the square of the length.
-// Valid labels are far shorter.
+// maxUnicodeLabel limits a label before IDNA, because the cost of IDNA grows with the square of the
+// length. Valid labels are far shorter.
 const maxUnicodeLabel = 1024
 
 // normalizeLabel returns the canonical form of a single label.
 //
-// IDNA is applied only to a label that needs it. Its Bidi rule would forbid _dmarc before a
+// IDNA is applied only to internationalized labels. Its Bidi rule would forbid _dmarc before a
 // Hebrew name, and its hyphen rule existing ASCII labels such as r3---sn-abc.
 func normalizeLabel(label string, kind labelKind) (string, error) {
 	if label == "" {
@@ -63,7 +63,7 @@ func errLongLabel(label string) error {
 	return fmt.Errorf("label %.24q… must not be longer than %d characters", label, maxLabel)
 }
 
-// checkCharacters checks the ASCII characters of a label; IDNA checks the others.
+// checkCharacters checks the ASCII characters of a label; IDNA checks the other characters.
 func checkCharacters(label string, kind labelKind) error {
 	for _, c := range label {
 		letterOrDigit := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'

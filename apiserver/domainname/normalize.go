@@ -1,13 +1,11 @@
-// Package domainname validates domain names and converts them to one canonical ASCII form,
-// so that the API server and the Terraform provider agree on when two spellings mean the
-// same name.
+// Package domainname validates domain names and converts them to one canonical ASCII form, so that
+// the API server and the Terraform provider agree when two spellings mean the same name.
 //
-// It has no I/O and no state. It may import the standard library,
-// golang.org/x/net/idna, golang.org/x/net/publicsuffix and golang.org/x/text, and nothing
-// of this module.
+// It has no I/O and no state. It may import the standard library, golang.org/x/net/idna,
+// golang.org/x/net/publicsuffix and golang.org/x/text, and nothing of this module.
 //
-// Errors are for people: they describe what is wrong and what is expected, and quote at
-// most a short, escaped part of the input.
+// Errors are for people: they describe the problem and the expected form, and quote at most a
+// short, escaped part of the input.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package domainname
@@ -40,9 +38,9 @@ var fullStops = strings.NewReplacer("\u3002", ".", "\uff0e", ".", "\uff61", ".")
 // Normalize returns the canonical form of a domain name: ASCII by IDNA (RFC 5891, with the
 // mapping of UTS #46 for lookup), in lower case, without a trailing dot. It is idempotent.
 //
-// The result has at least two labels of letters, digits and inner hyphens (RFC 1123, section
-// 2.1), each of 1 to 63 characters, and at most 253 in all. The last label must not consist of
-// digits, so that IPv4 addresses are no names (RFC 3696, section 2).
+// The result consists of at least two labels of letters, digits and inner hyphens (RFC 1123,
+// section 2.1), each of 1 to 63 characters, and at most 253 in all. The last label must not consist
+// of digits, so that an IPv4 address is not a name (RFC 3696, section 2).
 func Normalize(s string) (string, error) {
 	return normalizeFull(s, hostnameLabel)
 }
@@ -59,7 +57,7 @@ func NormalizeLabels(s string) (string, error) {
 	return normalizeLabels(s, dnsLabel)
 }
 
-// Unicode returns a canonical name for display. An invalid A-label is not changed.
+// Unicode returns a canonical name for display. It does not change an invalid A-label.
 func Unicode(name string) string {
 	if !strings.Contains(name, acePrefix) {
 		return name

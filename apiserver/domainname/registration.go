@@ -13,22 +13,21 @@ import (
 )
 
 var (
-	// ErrUnsupportedTLD is for a name whose public suffix has no ICANN registry, so
-	// that nobody sells names below it: an unknown or special-use top-level domain, or
-	// a private suffix such as github.io.
+	// ErrUnsupportedTLD is for a name under a public suffix without an ICANN registry, so that
+	// nobody sells the name: an unknown or special-use top-level domain, or a private suffix such
+	// as github.io.
 	ErrUnsupportedTLD = errors.New("unsupported top-level domain")
 
-	// ErrNotRegistrable is for a name that is not directly below a public suffix: the
-	// suffix itself, such as co.uk, or a name below a registrable one, such as
-	// www.example.com.
+	// ErrNotRegistrable is for a name not directly below a public suffix: the suffix itself, such
+	// as co.uk, or a name below a registrable name, such as www.example.com.
 	ErrNotRegistrable = errors.New("not a registrable name")
 )
 
-// Registrable returns nil if a registrar could sell the name, in any spelling that
-// Normalize accepts: exactly one label below a public suffix in the ICANN section of
-// the Public Suffix List, and valid for checkRegistration.
+// Registrable returns nil if a registrar could sell the name, in any spelling that Normalize
+// accepts: exactly one label below a public suffix in the ICANN section of the Public Suffix List,
+// and valid for checkRegistration.
 //
-// Otherwise it returns the error of Normalize or checkRegistration, or one that wraps
+// Otherwise it returns the error of Normalize or checkRegistration, or an error that wraps
 // ErrUnsupportedTLD or ErrNotRegistrable.
 func Registrable(name string) error {
 	name, err := Normalize(name)
@@ -53,15 +52,15 @@ func Registrable(name string) error {
 	return nil
 }
 
-// checkRegistration validates a canonical name by the rules for registration, which are
-// stricter than the rules for lookup. Each label has only
-// characters that IDNA 2008 permits (RFC 5892), in the contexts that it permits, no
-// hyphens in third and fourth place (RFC 5891, section 4.2.3.1), and letters of one
-// script, which do not all look like Latin ones below a Latin top-level domain.
+// checkRegistration validates a canonical name by the rules for registration, which are stricter
+// than the rules for lookup. Each label contains only characters that IDNA 2008 permits in their
+// context (RFC 5892), and no hyphens in third and fourth place (RFC 5891, section 4.2.3.1). Its
+// letters belong to one script, and must not all look like Latin letters below a Latin top-level
+// domain.
 //
-// Common and inherited characters, such as digits, belong to every script. Han may be
-// mixed with Hiragana and Katakana, with Hangul, and with Bopomofo, each of which is
-// one writing system (UTS #39, section 5.1). Labels may differ in their script.
+// Common and inherited characters, such as digits, belong to every script. Han may be mixed with
+// Hiragana and Katakana, with Hangul, and with Bopomofo, each of which is one writing system (UTS
+// #39, section 5.1). The labels of a name may use different scripts.
 func checkRegistration(name string) error {
 	labels := strings.Split(name, ".")
 	latin := !strings.HasPrefix(labels[len(labels)-1], "xn--")
@@ -73,14 +72,14 @@ func checkRegistration(name string) error {
 	return nil
 }
 
-// checkRegistered validates a label. latin: the top-level domain is Latin.
+// checkRegistered validates a label. latin is true if the top-level domain is Latin.
 func checkRegistered(label []rune, latin bool) error {
 	shown := fmt.Sprintf("%.63q", string(label))
 	if len(label) > 3 && label[2] == '-' && label[3] == '-' {
 		return fmt.Errorf("label %s must not have hyphens in third and fourth place", shown)
 	}
 	if isASCII(string(label)) {
-		return nil // Normalize has checked letters, digits and hyphens
+		return nil // Normalize checked letters, digits and hyphens
 	}
 	if valid, err := identifiers.String(string(label)); err != nil || valid != string(label) {
 		return fmt.Errorf("label %s has a character that a domain name must not contain there; expected letters, digits and hyphens (IDNA 2008)", shown)
@@ -94,8 +93,9 @@ func checkRegistered(label []rune, latin bool) error {
 	return nil
 }
 
-// identifiers permits the characters of IDNA 2008 in their contexts: RFC 8264 has the letters, digits
-// and contextual rules of RFC 5892. It also has other ASCII characters, which Normalize refuses.
+// identifiers permits the characters of IDNA 2008 in their contexts, because RFC 8264 contains the
+// letters, digits and contextual rules of RFC 5892. Normalize refuses the further ASCII characters
+// of RFC 8264.
 var identifiers = precis.NewIdentifier(precis.Disallow(runes.In(ignorableBlocks)))
 
 // ignorableBlocks are the combining marks for symbols and of musical notation (RFC
@@ -105,18 +105,17 @@ var ignorableBlocks = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0x1d100, Hi: 0x1d24f, Stride: 1}},
 }
 
-// lookalikes are the Cyrillic letters that are drawn like Latin ones (UTS #39, section 4.1,
-// whole-script confusables).
+// lookalikes are Cyrillic letters that look like Latin letters (UTS #39, section 4.1, whole-script
+// confusables).
 const lookalikes = "асԁеһіјӏорԛѕԝху"
 
 // consistsOf reports whether a condition holds for each letter of a label. Common and inherited
-// characters are no letters.
+// characters don't count as letters.
 func consistsOf(label []rune, is func(rune) bool) bool {
 	return !slices.ContainsFunc(label, func(r rune) bool { return !unicode.In(r, unicode.Common, unicode.Inherited) && !is(r) })
 }
 
-// mixesScripts reports whether a label has letters of several scripts that may not be
-// mixed.
+// mixesScripts reports whether a label mixes letters of scripts that must not be mixed.
 func mixesScripts(label []rune) bool {
 	within := func(scripts ...*unicode.RangeTable) bool {
 		return consistsOf(label, func(r rune) bool { return unicode.In(r, scripts...) })
