@@ -11,8 +11,7 @@ import (
 const (
 	apex     = "@"
 	wildcard = "*"
-	// maxName is the longest name in text form without its trailing dot (RFC
-	// 1035, section 2.3.4).
+	// maxName is the longest name in text form without its trailing dot (RFC 1035, section 2.3.4).
 	maxName = 253
 )
 
@@ -20,16 +19,15 @@ const (
 // zone, in lower case, with internationalized labels in ASCII, and @ for the zone
 // itself. It is idempotent.
 //
-// A name that ends in a dot is absolute, as is one without a dot that equals the zone
-// or ends in it. Every other name is relative. Labels may have underscores (RFC 8552),
-// and the first may be * (RFC 4592).
+// A name is absolute if it ends in a dot, equals the zone or ends in the zone. Every other name is
+// relative. Labels may contain underscores (RFC 8552), and the first may be * (RFC 4592).
 //
-// If the zone is empty, because the caller does not know it yet, a name that ends in a
-// dot stays absolute and every other name stays relative.
+// An empty zone means that the caller does not know the zone yet. A name that ends in a dot then
+// stays absolute, and every other name relative.
 //
-// It returns an error for a malformed name or zone, an absolute name outside the zone,
-// a name that repeats the zone, which has no stable relative form, and a name of more
-// than 253 octets including the zone.
+// NormalizeName returns an error for a malformed name or zone, an absolute name outside the zone, a
+// name that repeats the zone and therefore is not stable in relative form, and a name of more than
+// 253 octets including the zone.
 func NormalizeName(name, zone string) (string, error) {
 	if zone != "" {
 		var err error
@@ -74,12 +72,13 @@ func EqualNames(a, b, zone string) bool {
 	return domainname.EqualAfter(func(name string) (string, error) { return NormalizeName(name, zone) }, a, b)
 }
 
-// EqualsTarget reports whether a record name in a zone is the host name in a record's value.
+// EqualsTarget reports whether a record name in a zone equals the host name in a record's value.
 func EqualsTarget(name, zone, target string) bool {
 	return EqualNames(name, strings.TrimSuffix(target, ".")+".", zone)
 }
 
-// parseName returns the canonical labels of a name other than @, and whether it ended in a dot.
+// parseName returns the canonical labels of a name other than @, and whether the name ended in a
+// dot.
 func parseName(s string) (name string, absolute bool, err error) {
 	switch {
 	case s == "":

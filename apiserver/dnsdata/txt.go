@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// maxRDATA is the longest RDATA: its length is a 16-bit field (RFC 1035,
-	// section 3.2.1).
+	// maxRDATA is the longest RDATA, because its length is a 16-bit field (RFC 1035, section
+	// 3.2.1).
 	maxRDATA = 65535
 	// space separates character-strings in presentation format.
 	space = " \t\r\n"
 )
 
 // Text returns the text of a TXT record's value. A value that begins with a double quote is in
-// presentation format, and its strings are joined.
+// presentation format; Text joins its strings.
 func Text(value string) (string, error) {
 	text := value
 	if isQuoted(value) {
@@ -41,8 +41,8 @@ func Text(value string) (string, error) {
 	return text, nil
 }
 
-// normalizeTXT returns the text of a TXT record, or its presentation format if the text
-// itself begins with a quote.
+// normalizeTXT returns the text of a TXT record, or its presentation format if the text begins with
+// a quote.
 func normalizeTXT(value string) (string, error) {
 	text, err := Text(value)
 	if err != nil {
@@ -60,15 +60,15 @@ func isQuoted(value string) bool {
 }
 
 var (
-	// escape matches an octet that is escaped. Zone files may escape any punctuation, such as the
-	// semicolon. In RFC 1035 \n is a plain n, which is never what the user means.
+	// escape matches an escaped octet. Zone files may escape any punctuation, such as the
+	// semicolon. \n is not supported: in RFC 1035 it is a plain n, which a user never means.
 	escape = regexp.MustCompile(`\\(?:[01][0-9]{2}|2[0-4][0-9]|25[0-5]|[[:punct:]])`)
 	// quoted matches a character-string and the white space after it.
 	quoted = regexp.MustCompile(`^"((?:[^"\\]|` + escape.String() + `)*)"(?:[ \t\r\n]+|$)`)
 )
 
-// parseStrings parses quoted character-strings separated by white space (RFC 1035, section 5.1),
-// of any length, because the text is split again when it is sent.
+// parseStrings parses quoted character-strings separated by white space (RFC 1035, section 5.1).
+// They may be of any length, because the text is split again when it is sent.
 func parseStrings(s string) ([]string, error) {
 	var parts []string
 	for rest := strings.TrimLeft(s, space); rest != ""; {
@@ -89,7 +89,7 @@ func unescape(escaped string) string {
 	return escaped[1:]
 }
 
-// checkText returns an error for text that mail software does not expect.
+// checkText returns an error for text that mail software may not expect.
 func checkText(s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("text must be valid UTF-8")
@@ -120,8 +120,8 @@ func Chunks(text string) []string {
 }
 
 // Quote returns the presentation format of a text (RFC 1035, section 5.1): its Chunks in double
-// quotes. Quotes and backslashes are escaped with a backslash, and octets other than printable
-// ASCII as \DDD.
+// quotes. A backslash escapes quotes and backslashes, and octets other than printable ASCII are
+// written as \DDD.
 func Quote(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/maxString*3 + 2)
@@ -146,10 +146,9 @@ func Quote(text string) string {
 	return b.String()
 }
 
-// chunkLen returns the length of the first chunk of a text of more than 255
-// octets.
+// chunkLen returns the length of the first chunk of a text of more than 255 octets.
 func chunkLen(text string) int {
-	// Invalid UTF-8 may have no start of a sequence.
+	// Invalid UTF-8 may contain no start of a sequence.
 	for n := maxString; n > maxString-utf8.UTFMax; n-- {
 		if utf8.RuneStart(text[n]) {
 			return n
@@ -158,6 +157,6 @@ func chunkLen(text string) int {
 	return maxString
 }
 
-// rdataLen returns the length of a text as the RDATA of a TXT record: each string has one more
+// rdataLen returns the length of a text as the RDATA of a TXT record: each string adds a length
 // octet.
 func rdataLen(text string) int { return len(text) + len(Chunks(text)) }

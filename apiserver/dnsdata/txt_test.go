@@ -13,7 +13,7 @@ var (
 	// longestASCII fills the RDATA: 255 strings of 255 octets and one of 254, each with
 	// a length octet, are 65535 octets.
 	longestASCII = strings.Repeat("a", 255*255+254)
-	// longestUmlauts fills it too: 257 strings of 254 octets.
+	// longestUmlauts fills the RDATA too: 257 strings of 254 octets.
 	longestUmlauts = strings.Repeat("ü", 257*127)
 )
 

@@ -1,17 +1,15 @@
-// Package dnsdata validates the types, names and values of DNS records and converts them
-// to one canonical form, so that the API server and the Terraform provider agree on when
-// two spellings mean the same record.
+// Package dnsdata validates the types, names and values of DNS records and converts them to one
+// canonical form, so that the API server and the Terraform provider agree when two spellings mean
+// the same record.
 //
-// A value is a record's RDATA in text, without the priority of MX and SRV, which has its
-// own field. The canonical form of a name is relative to the zone, with @ for the zone
-// itself.
+// A value is a record's RDATA in text. It excludes the priority of MX and SRV, which is a separate
+// field. The canonical form of a name is relative to the zone, with @ for the zone itself.
 //
-// The package has no I/O and no state. It may import the standard library and
-// apiserver/domainname, and nothing else of this module. Its tests compare it with
-// github.com/miekg/dns.
+// The package has no I/O and no state. It may import the standard library and apiserver/domainname,
+// and nothing else of this module. Its tests compare it with github.com/miekg/dns.
 //
-// Errors are for people: they describe what is wrong and what is expected, and quote at
-// most a short, escaped part of the input.
+// Errors are for people: they describe the problem and the expected form, and quote at most a
+// short, escaped part of the input.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package dnsdata
@@ -43,7 +41,7 @@ func Types() []string {
 // 3).
 func NormalizeType(s string) (string, error) {
 	for _, t := range Types() {
-		// The length excludes non-ASCII letters that fold to ASCII ones.
+		// Comparing the length excludes non-ASCII letters that fold to ASCII letters.
 		if len(s) == len(t) && strings.EqualFold(s, t) {
 			return t, nil
 		}
@@ -51,7 +49,7 @@ func NormalizeType(s string) (string, error) {
 	return "", fmt.Errorf("unsupported record type %.12q; expected one of %s", s, strings.Join(Types(), ", "))
 }
 
-// TypeNeedsPriority reports whether records of a type, in any case, have a priority: MX (RFC
+// TypeNeedsPriority reports whether records of a type, in any case, require a priority: MX (RFC
 // 1035, section 3.3.9) and SRV (RFC 2782).
 func TypeNeedsPriority(rrType string) bool {
 	t, err := NormalizeType(rrType)
@@ -61,8 +59,8 @@ func TypeNeedsPriority(rrType string) bool {
 // Purpose is the use of a record by mail software.
 type Purpose string
 
-// The purposes for which all records of a name are read together. Other records have
-// none.
+// Mail software reads all records of a name with one of these purposes together. The purpose of
+// other records is empty.
 const (
 	// PurposeMX finds the hosts that receive a domain's mail (RFC 5321, section 5.1).
 	PurposeMX Purpose = "mx"
@@ -72,14 +70,14 @@ const (
 	PurposeDMARC Purpose = "dmarc"
 )
 
-// noHost means that there is no host (RFC 7505 for mail, RFC 2782 for a service).
+// noHost stands for no host (RFC 7505 for mail, RFC 2782 for a service).
 const noHost = "."
 
-// dmarcVersion matches the first tag of a DMARC record: its value is case-sensitive (RFC 7489,
-// section 6.3). It also takes a blank for the semicolon, which is a common mistake.
+// dmarcVersion matches the first tag of a DMARC record. Its value is case-sensitive (RFC 7489,
+// section 6.3). A blank in place of the semicolon is a common mistake and also matches.
 var dmarcVersion = regexp.MustCompile(`^[vV][ \t]*=[ \t]*DMARC1(?:[ \t;]|$)`)
 
-// PurposeOf returns the purpose of a record with a valid value, or "". An SPF record's text is
+// PurposeOf returns the purpose of a record with a valid value, or "". The text of an SPF record is
 // v=spf1, in any case, alone or followed by a space (RFC 7208, section 4.5).
 func PurposeOf(rrType, value string) Purpose {
 	switch t, _ := NormalizeType(rrType); t {
@@ -99,7 +97,7 @@ func PurposeOf(rrType, value string) Purpose {
 	return ""
 }
 
-// Single reports whether a name may have only one record for the purpose: receivers ignore both
+// Single reports whether a name may contain only one record for the purpose: receivers ignore both
 // of two (RFC 7208, section 4.5; RFC 7489, section 6.6.3).
 func (p Purpose) Single() bool { return p == PurposeSPF || p == PurposeDMARC }
 

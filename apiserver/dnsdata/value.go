@@ -10,22 +10,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// NormalizeValue returns the canonical form of the value of a record. It is
-// idempotent. White space around a value is ignored, except in TXT.
+// NormalizeValue returns the canonical form of a record's value. It is idempotent. White space
+// around a value is ignored, except in TXT.
 //
 //   - A, AAAA: an IPv4 or IPv6 address without a zone, in the form of RFC 5952.
-//   - CNAME: a name in the form of domainname.NormalizeHost, which may have underscores.
+//   - CNAME: a name in the form of domainname.NormalizeHost, which may contain underscores.
 //   - NS: a host name in the form of domainname.Normalize (RFC 1123, section 2.1).
 //   - MX: the exchange, a host name, or "." to accept no mail (RFC 7505).
 //   - SRV (RFC 2782): "weight port target", the target a host name, or "." for
 //     no service.
 //   - CAA (RFC 8659): flags tag "value", with the value quoted.
-//   - TXT: the text itself. Input that begins with a double quote is presentation
-//     format (RFC 1035, section 5.1), whose strings are joined. A text that
-//     would begin with a quote itself is returned in that format, by Quote.
+//   - TXT: the text itself. Input that begins with a double quote is in presentation
+//     format (RFC 1035, section 5.1), and its strings are joined. A text that begins
+//     with a quote is returned in presentation format, by Quote.
 //
-// It returns an error for an unsupported type and for an invalid value, such as one that
-// includes the priority of MX or SRV, which has its own field.
+// It returns an error for an unsupported type and for an invalid value, for instance a value that
+// includes the priority of MX or SRV.
 func NormalizeValue(rrType, value string) (string, error) {
 	t, err := NormalizeType(rrType)
 	if err != nil {
@@ -54,8 +54,8 @@ func NormalizeValue(rrType, value string) (string, error) {
 	}
 }
 
-// ParseRDATA returns the canonical value of RDATA in presentation format, which begins with the
-// priority of MX and SRV; other types have the priority -1.
+// ParseRDATA returns the canonical value of RDATA in presentation format. For MX and SRV, RDATA
+// begins with the priority; for other types the priority is -1.
 func ParseRDATA(rrType, rdata string) (priority int64, value string, err error) {
 	if !TypeNeedsPriority(rrType) {
 		value, err = NormalizeValue(rrType, rdata)
