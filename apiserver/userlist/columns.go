@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// Field is what a column says about a person.
+// Field is the meaning of a column.
 type Field string
 
-// The fields, in the order in which they are listed for people.
+// The fields, in the order of messages.
 const (
 	Address     Field = "address"
 	LocalPart   Field = "local_part"
@@ -25,12 +25,12 @@ const (
 	Aliases     Field = "aliases"
 )
 
-// Fields are all fields.
+// Fields lists all fields.
 var Fields = []Field{Address, LocalPart, Domain, FirstName, LastName, DisplayName, Status, Blocked, Enabled, Aliases}
 
-// usualHeaders are the headers of a field in the form of key, the preferred one first:
-// Microsoft's template for new users has a user name and a street address, and
-// either could be taken for the address.
+// usualHeaders lists the headers of a field in the form of key, the preferred header first:
+// Microsoft's template for new users contains a user name and a street address, and both match the
+// field address.
 var usualHeaders = map[Field][]string{
 	Address:     {"emailaddress", "primaryemail", "userprincipalname", "username", "email", "mail", "address"},
 	LocalPart:   {"localpart"},
@@ -44,8 +44,8 @@ var usualHeaders = map[Field][]string{
 	Aliases:     {"proxyaddresses", "aliases"},
 }
 
-// key returns a header without case, spaces and punctuation, and without what Google
-// Workspace adds in brackets: "First Name [Required]" is "firstname".
+// key returns a header without case, spaces and punctuation, and without Google Workspace's
+// addition in brackets: "First Name [Required]" is "firstname".
 func key(header string) string {
 	header, _, _ = strings.Cut(header, "[")
 	return strings.Map(func(r rune) rune {
@@ -91,7 +91,7 @@ func (e *MissingColumnError) Error() string {
 	return fmt.Sprintf("the first row has no column with %s; %s", strings.Join(lacks, ", nor with "), e.header)
 }
 
-// findHeader reads the first row with the separator by which most of its columns are known.
+// findHeader reads the first row with the separator that yields the most known columns.
 func findHeader(body string, separators []rune, named map[Field]string) (best header, err error) {
 	for _, separator := range separators {
 		cells, readErr := newReader(body, separator).Read()

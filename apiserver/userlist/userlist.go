@@ -1,10 +1,9 @@
-// Package userlist reads lists of people as other mail hosts and spreadsheets export them
-// (CSV), checks them against the limits of mailboxes, and reports each problem with its
-// line.
+// Package userlist reads lists of people in the exports (CSV) of other mail hosts and spreadsheets,
+// checks them against the limits of mailboxes, and reports each problem with its line.
 //
-// It understands the columns of Google Workspace's user export, of Microsoft 365's and
-// Entra's, and of files made for this product; see columns.go. Separators are found by
-// trying them, and a byte order mark is ignored.
+// It understands the columns of Google Workspace's user export, of Microsoft 365's and Entra's, and
+// of files made for this product; see columns.go. It detects the separator and ignores a byte order
+// mark.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package userlist
@@ -27,41 +26,42 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
 
-// Options say what to take from a file.
+// Options select rows and columns of a file.
 type Options struct {
-	// Domains are the domains to take, in canonical form; rows of others are counted only. Empty: every
-	// domain. A file that has local parts, but no addresses or domains, needs one.
+	// Domains are the domains to read, in canonical form; empty reads all. Rows of other domains
+	// are only counted. A file with local parts but without addresses and domains requires one
+	// domain.
 	Domains []string
-	// Columns names the header of a column whose usual headers the file does not have.
+	// Columns maps a field to its header, if that header is unusual.
 	Columns map[Field]string
-	// ActiveOnly leaves out people who are suspended, archived or blocked at the old host.
+	// ActiveOnly leaves out people who were suspended, archived or blocked at the old host.
 	ActiveOnly bool
 }
 
 // List is the content of a file.
 type List struct {
-	// Columns are the headers of the columns that were used, as the file has them.
+	// Columns maps the fields to the headers used, as spelled in the file.
 	Columns map[Field]string
-	// Separator is what separates the cells.
+	// Separator separates the cells.
 	Separator rune
-	// Rows is the number of rows below the header that are not empty.
+	// Rows counts the non-empty rows below the header.
 	Rows int
-	// Users are the valid rows of the chosen domains, in the order of the file.
+	// Users are the valid rows of the chosen domains, in the file's order.
 	Users []User
-	// Problems are the invalid rows, in the order of the file. A row may have several.
+	// Problems are the invalid rows, in the file's order. A row may cause several problems.
 	Problems []Problem
-	// Domains counts the rows of each domain, invalid and left-out rows included. A row whose
-	// domain can't be read counts for none. OtherDomains are those that were not chosen.
+	// Domains counts the rows of each domain, including invalid and left-out rows, but not rows
+	// without a readable domain. OtherDomains counts the rows of domains not chosen.
 	Domains, OtherDomains map[string]int
-	// LeftOut are the addresses of the inactive people that Options.ActiveOnly left out.
+	// LeftOut lists the addresses of inactive people that Options.ActiveOnly left out.
 	LeftOut []string
 }
 
-// Place is where a row is in the file.
+// Place is the position of a row in the file.
 type Place struct {
-	// Line is where the row begins in the text; the header is usually line 1.
+	// Line is the line of the text where the row begins; the header is usually line 1.
 	Line int `json:"line"`
-	// Row is its number in a spreadsheet, which is lower if cells above have line breaks.
+	// Row is the row's number in a spreadsheet, lower than Line if cells above contain line breaks.
 	Row int `json:"row"`
 }
 
@@ -77,19 +77,19 @@ type User struct {
 	Place
 	// Address is in canonical form.
 	Address emailaddr.Address
-	// FirstName and LastName are in Unicode's composed form (NFC), as Terraform has all its
-	// strings: macOS writes decomposed ones.
+	// FirstName and LastName are in Unicode's composed form (NFC), like all strings in Terraform;
+	// macOS writes decomposed strings.
 	FirstName, LastName string
-	// Inactive reports that the old host has suspended, archived or blocked the user.
+	// Inactive reports that the old host suspended, archived or blocked the user.
 	Inactive bool
-	// Aliases is the number of further addresses that the row has.
+	// Aliases counts the further addresses in the row.
 	Aliases int
 }
 
-// Problem is why a row can't become a mailbox, and what to do.
+// Problem explains why a row can't become a mailbox, and how to correct it.
 type Problem struct {
 	Place
-	// Address is the address as the file has it, or "".
+	// Address is the address as spelled in the file, or "".
 	Address string `json:"address,omitempty"`
 	Text    string `json:"problem"`
 }
@@ -110,8 +110,8 @@ func (l *List) ByDomain() map[string][]User {
 	return domains
 }
 
-// Parse reads a file. Its error is about the file as a whole, such as a header without
-// addresses; what is wrong with single rows is in List.Problems.
+// Parse reads a file. An error is about the whole file, such as a header without addresses;
+// List.Problems contains the problems of single rows.
 func Parse(text string, o Options) (*List, error) {
 	body, firstLine, separators := prepare(text)
 	header, err := findHeader(body, separators, o.Columns)
@@ -129,11 +129,11 @@ func Parse(text string, o Options) (*List, error) {
 	return p.list, nil
 }
 
-// prepare returns the content without a byte order mark and without Excel's line that
-// names the separator, the line at which it begins, and the separators that it may have.
+// prepare returns the content without a byte order mark and without Excel's line for the separator,
+// the number of its first line, and the possible separators.
 func prepare(text string) (body string, firstLine int, separators []rune) {
 	body = strings.TrimPrefix(text, "\ufeff")
-	if !strings.Contains(body, "\n") { // old spreadsheets on a Mac
+	if !strings.Contains(body, "\n") { // from old spreadsheets on a Mac
 		body = strings.ReplaceAll(body, "\r", "\n")
 	}
 	line, rest, _ := strings.Cut(body, "\n")
@@ -147,13 +147,13 @@ func prepare(text string) (body string, firstLine int, separators []rune) {
 type parser struct {
 	Options
 	header  header
-	skipped int              // lines of the file before the content
-	breaks  int              // line breaks in cells, up to the next row
+	skipped int              // lines before the content
+	breaks  int              // line breaks in cells so far
 	places  map[string]Place // by address
 	list    *List
 }
 
-// place returns where a row is that begins at a line of the content. A spreadsheet does not
+// place returns the place of a row that begins at a line of the content. A spreadsheet does not
 // show the lines before the content as rows.
 func (p *parser) place(line int) Place {
 	return Place{Line: p.skipped + line, Row: line - p.breaks}
@@ -190,7 +190,7 @@ func newReader(body string, separator rune) *csv.Reader {
 	return reader
 }
 
-// quoteProblem explains the only errors that the csv package can report here.
+// quoteProblem explains the only errors that package csv can report here.
 func (p *parser) quoteProblem(err *csv.ParseError) Problem {
 	text := `a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: "Bob ""Bobby"" Smith"`
 	if err.StartLine != err.Line {
@@ -213,8 +213,8 @@ func (r row) get(f Field) string {
 	return clean(r.cells[i])
 }
 
-// clean removes what spreadsheets leave around a cell: spaces, also no-break ones, and
-// invisible characters. It composes characters (NFC).
+// clean removes spaces, no-break spaces and invisible characters around a cell, and composes
+// characters (NFC).
 func clean(cell string) string {
 	return strings.TrimFunc(norm.NFC.String(cell), func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
 }
@@ -285,7 +285,7 @@ func (p *parser) readRow(r row) {
 	}
 }
 
-// domainOf returns the domain of an invalid address, or "" if that can't be read.
+// domainOf returns the domain of an invalid address, or "" if unreadable.
 func domainOf(written string) string {
 	name, err := domainname.Normalize(written[strings.LastIndex(written, "@")+1:])
 	if err != nil || !strings.Contains(written, "@") {
@@ -294,8 +294,8 @@ func domainOf(written string) string {
 	return name
 }
 
-// names returns the first and the last name. If the row has neither, they are taken from
-// the display name, which is "Jane Doe" or "Doe, Jane".
+// names returns the first and last name. Without both it splits the display name, "Jane Doe" or
+// "Doe, Jane".
 func (r row) names() (first, last string) {
 	first, last = r.get(FirstName), r.get(LastName)
 	if first != "" || last != "" {
@@ -309,7 +309,7 @@ func (r row) names() (first, last string) {
 	return clean(display[:max(i, 0)]), clean(display[max(i, 0):])
 }
 
-// isInactive reports whether the old host has suspended, archived or blocked the user.
+// isInactive reports whether the old host suspended, archived or blocked the user.
 func (r row) isInactive() bool {
 	switch strings.ToLower(r.get(Status)) {
 	case "suspended", "archived", "deleted", "disabled", "inactive", "blocked":
@@ -336,16 +336,16 @@ func (r row) aliases(primary emailaddr.Address) int {
 	return n
 }
 
-// SortedDomains returns the names of counts, the domain with most rows first.
+// SortedDomains returns the domains in counts, the largest count first.
 func SortedDomains(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 }
 
-// WriteCSV writes users of one domain as Terraform's csvdecode reads them: in UTF-8,
-// separated by commas, with the columns local_part, first_name and last_name.
+// WriteCSV writes the users of one domain for Terraform's csvdecode: in UTF-8, separated by commas,
+// with the columns local_part, first_name and last_name.
 func WriteCSV(w io.Writer, users []User) error {
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{"local_part", "first_name", "last_name"}) // Flush keeps the error
+	_ = out.Write([]string{"local_part", "first_name", "last_name"}) // Flush reports the error
 	for _, u := range users {
 		_ = out.Write([]string{u.Address.Local, u.FirstName, u.LastName})
 	}

@@ -15,7 +15,7 @@ import (
 // google is the header of Google Workspace's export, with a few of its forty columns.
 const google = "First Name [Required],Last Name [Required],Email Address [Required],Password [Required],Org Unit Path [Required],Status [READ ONLY],Work Address\n"
 
-// describe writes a list as one line for each user and problem.
+// describe returns one line for each user and problem in a list.
 func describe(l *userlist.List) []string {
 	var out []string
 	for _, u := range l.Users {
@@ -184,8 +184,8 @@ func TestHeaderErrors(t *testing.T) {
 	assert.Check(t, err != nil && err.Error() == want, "%v\nwant %s", err, want)
 }
 
-// FuzzParse checks that each row is a user, has a problem, or is left out, and that the
-// users are a list that reads as the same users.
+// FuzzParse checks that each row is a user, a problem or left out, and that the written list of
+// users parses to the same users.
 func FuzzParse(f *testing.F) {
 	f.Add(google + "Jane,Doe,jane@example.com,,,Suspended,\n,,x,,,,\n")
 	f.Add("\ufeffaddress;first_name;last_name\r\njane@example.com;\"Ja\"\"ne\";Doe\r\n")
