@@ -1,7 +1,7 @@
-// Package text compares names as people do, validates their characters, so that the API's contract,
-// the store and the Terraform provider agree, and escapes those that a terminal obeys.
+// Package text compares names without case, validates their characters, so that the API, the store
+// and the Terraform provider agree, and escapes control characters for a terminal.
 //
-// It has no state and imports only golang.org/x/text.
+// It is stateless and imports only golang.org/x/text.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package text
@@ -16,8 +16,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns the form in which names are compared and searched, without case and composition
-// (Unicode, section 3.13, canonical caseless matching; in NFC). It is idempotent.
+// Fold returns the form in which names are compared and searched, regardless of case and
+// composition (Unicode, section 3.13, canonical caseless matching; in NFC). It is idempotent.
 func Fold(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return strings.ToLower(s)
@@ -33,13 +33,13 @@ func foldCherokee(r rune) rune {
 	return r
 }
 
-// invisible are characters without a width.
+// invisible lists characters without a width.
 var invisible = []*unicode.RangeTable{
 	unicode.Mn, unicode.Me, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 }
 
 // CheckName returns an error if a name contains a control character (C0, DEL or C1) or a
-// bidirectional control, or has no visible character and is not empty.
+// bidirectional control, or if it is not empty but contains no visible character.
 func CheckName(s string) error {
 	visible := s == ""
 	for _, r := range s {
@@ -58,8 +58,8 @@ func CheckName(s string) error {
 	return nil
 }
 
-// PrintableLines escapes control characters other than tabs and ends of lines, for texts of
-// several lines.
+// PrintableLines escapes control characters except tabs and line breaks, for texts of several
+// lines.
 func PrintableLines(s string) string {
 	var b strings.Builder
 	for _, c := range s {

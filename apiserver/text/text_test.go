@@ -23,8 +23,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldOfEveryCharacter checks that each character folds to the same form as its
-// other cases.
+// TestFoldOfEveryCharacter checks that each character and its other cases fold to the same form.
 func TestFoldOfEveryCharacter(t *testing.T) {
 	for r := range rune(0x30000) { // no character beyond has a case or a decomposition
 		want := Fold(string(r))
