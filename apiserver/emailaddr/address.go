@@ -1,15 +1,14 @@
-// Package emailaddr validates mailbox addresses and converts them to one canonical form,
-// so that the API server and the Terraform provider agree on when two spellings mean the
-// same mailbox.
+// Package emailaddr validates mailbox addresses and converts them to one canonical form, so that
+// the API server and the Terraform provider agree when two spellings mean the same mailbox.
 //
-// It accepts a plain addr-spec, and neither the display names and comments of RFC 5322
-// nor the quoted local parts and address literals of RFC 5321, which net/mail accepts.
+// It accepts a plain addr-spec. Unlike net/mail, it rejects the display names and comments of RFC
+// 5322, and the quoted local parts and address literals of RFC 5321.
 //
-// It has no I/O and no state. It may import the standard library and
-// apiserver/domainname, and nothing else of this module.
+// It has no I/O and no state. It may import the standard library and apiserver/domainname, and
+// nothing else of this module.
 //
-// Errors are for people: they describe what is wrong and what is expected, and quote at
-// most a short, escaped part of the input.
+// Errors are for people: they describe the problem and the expected form, and quote at most a
+// short, escaped part of the input.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package emailaddr
@@ -29,11 +28,11 @@ const (
 	maxAddress = 254
 )
 
-// Address is a mailbox address in canonical form, as Parse returns it.
+// Address is a mailbox address in canonical form.
 type Address struct {
 	// Local is the part before the at sign, in lower case.
 	Local string
-	// Domain is the part after it, in the form of domainname.Normalize.
+	// Domain is the part after the at sign, in the form of domainname.Normalize.
 	Domain string
 }
 
@@ -42,13 +41,13 @@ func (a Address) String() string {
 	return a.Local + "@" + a.Domain
 }
 
-// Parse parses an address and converts it to canonical form: the local part as ParseLocalPart
-// does, the domain as domainname.Normalize does, at most 254 octets in all.
+// Parse parses an address and converts it to canonical form: the local part by ParseLocalPart, the
+// domain by domainname.Normalize, at most 254 octets in all.
 func Parse(s string) (Address, error) {
 	if s == "" {
 		return Address{}, errors.New("address must not be empty; expected an address such as jane@example.com")
 	}
-	// This check is first because an error about one character would hide the cause.
+	// This check comes first, because an error about one character would hide the cause.
 	if strings.ContainsAny(s, "<>") {
 		return Address{}, errors.New("address must not have a display name or angle brackets; expected only an address such as jane@example.com")
 	}
@@ -71,8 +70,7 @@ func Parse(s string) (Address, error) {
 	return a, nil
 }
 
-// Normalize returns the canonical form of an address, or the error of Parse. It
-// is idempotent.
+// Normalize returns the canonical form of an address, or the error of Parse. It is idempotent.
 func Normalize(s string) (string, error) {
 	a, err := Parse(s)
 	if err != nil {
@@ -85,10 +83,9 @@ func Normalize(s string) (string, error) {
 // 3.2.3).
 const atextSpecials = "!#$%&'*+-/=?^_`{|}~"
 
-// ParseLocalPart returns the canonical form of a local part: a Dot-string (RFC 5321, section
-// 4.1.2) of 1 to 64 octets in lower case. RFC 5321, section 2.4, leaves the case to the
-// mailbox's host; this service ignores it. Quoted strings and the Unicode of RFC 6531 are
-// errors.
+// ParseLocalPart returns the canonical form of a local part: a Dot-string (RFC 5321, section 4.1.2)
+// of 1 to 64 octets in lower case. RFC 5321, section 2.4, leaves the case to the mailbox's host;
+// this service ignores it. Quoted strings and the Unicode of RFC 6531 are errors.
 func ParseLocalPart(s string) (string, error) {
 	switch {
 	case s == "":
