@@ -1,5 +1,5 @@
-// Package registrar decides which domains can be bought and at what price. Who owns a name is up
-// to the caller.
+// Package registrar decides which domains can be bought, and their prices. The caller checks who
+// owns a domain.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package registrar
@@ -19,18 +19,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// The price of a domain for whose suffix the registrar has no price.
+// The price of a domain without a price for its suffix.
 const defaultPrice, defaultCurrency = "12.00", "USD"
 
-// Registrar is the price list of domains. The zero value sells every registrable name
-// at once.
+// Registrar is the price list of domains. The zero value sells every registrable name immediately.
 type Registrar struct {
-	// Taken and Premium are names that are not for sale.
+	// Taken and Premium list names that are not for sale.
 	Taken   []string `json:"taken,omitempty"`
 	Premium []string `json:"premium,omitempty"`
-	// UnsupportedTLDs are suffixes that are not sold, without a leading dot.
+	// UnsupportedTLDs lists suffixes that are not sold, without a leading dot.
 	UnsupportedTLDs []string `json:"unsupported_tlds,omitempty"`
-	// Prices are decimal amounts by suffix, in Currency.
+	// Prices maps a suffix to a decimal amount in Currency.
 	Prices   map[string]string `json:"prices,omitempty"`
 	Currency string            `json:"currency,omitempty"`
 	// PaymentNeeded makes a purchase wait for a payment.
@@ -48,13 +47,13 @@ func (r Registrar) Clone() Registrar {
 
 // Offer is the registrar's offer for one name.
 type Offer struct {
-	// Name is canonical; empty if the request names no domain.
+	// Name is canonical, or empty if the request does not name a domain.
 	Name string
-	// Code and Reason say why the domain can't be bought; empty if it can.
+	// Code and Reason explain why the domain can't be bought, or are empty.
 	Code, Reason    string
 	Price, Currency string
 	PaymentNeeded   bool
-	// State is the state of a domain that is bought now.
+	// State is the state of a domain bought now.
 	State store.Provisioning
 }
 
@@ -85,7 +84,7 @@ func (r Registrar) Offer(requested string, now time.Time) Offer {
 	return o
 }
 
-// PaidState returns the state of a domain whose payment has just arrived.
+// PaidState returns the state of a domain directly after its payment.
 func (r Registrar) PaidState(now time.Time) store.Provisioning {
 	if delay := time.Duration(r.ProvisioningDelay); delay > 0 {
 		return store.Provisioning{Status: vocab.DomainActive, Until: vocab.DomainPending, ReadyAt: now.Add(delay)}
@@ -104,7 +103,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// JSONForm is what an error of package strictjson says that it must be.
+// JSONForm describes a duration in the errors of package strictjson.
 func (Duration) JSONForm() string { return `a duration such as "250ms" or "72h"` }
 
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
