@@ -1,5 +1,5 @@
-// Package identity is who calls a service with an access token, as an OAuth issuer names them, and
-// the sessions of browsers. Programs that embed a service give it a [TokenVerifier].
+// Package identity defines the users of an OAuth issuer who call a service with an access token,
+// and the sessions of browsers. Programs that embed a service provide a [TokenVerifier].
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package identity
@@ -10,39 +10,39 @@ import (
 	"time"
 )
 
-// TokenVerifier validates the access tokens of an OAuth 2.0 issuer. It must be
-// safe for concurrent use.
+// TokenVerifier validates the access tokens of an OAuth 2.0 issuer. It must be safe for concurrent
+// use.
 type TokenVerifier interface {
-	// VerifyToken returns the user of a token. It fails with ErrTokenExpired, an
-	// *InvalidTokenError or an *IssuerUnavailableError; any other error is the service's fault,
-	// unless ctx has ended.
+	// VerifyToken returns the user of a token. It fails with ErrTokenExpired, an *InvalidTokenError
+	// or an *IssuerUnavailableError. Any other error means that the service failed, unless ctx has
+	// ended.
 	VerifyToken(ctx context.Context, token string) (User, error)
 }
 
-// User is whom an access token was issued for, and may have grants, as may the groups.
+// User is the subject of an access token. Grants may name the user or a group.
 type User struct {
-	// ID and Groups are the issuer's names, as in the subject_id of an authorization.
+	// ID and Groups are the issuer's ids, as in the subject_id of an authorization.
 	ID     string
 	Groups []string
-	// Email and Name are those of the person; empty if the token does not contain them.
+	// Email and Name describe the person; empty if the token does not contain them.
 	Email, Name string
-	// ExpiresAt is when the access token expires; zero: never.
+	// ExpiresAt is when the access token expires; zero means never.
 	ExpiresAt time.Time
 }
 
-// ErrTokenExpired reports an access token that was valid once.
+// ErrTokenExpired reports an expired access token.
 var ErrTokenExpired = errors.New("the access token has expired")
 
-// InvalidTokenError reports an access token that is not valid, or not for this API.
+// InvalidTokenError reports an access token invalid in itself or for this API.
 type InvalidTokenError struct {
-	// Reason begins with "the access token", is shown to the caller, and has nothing of the
+	// Reason begins with "the access token", is shown to the caller, and contains no part of the
 	// token.
 	Reason string
 }
 
 func (e *InvalidTokenError) Error() string { return e.Reason }
 
-// IssuerUnavailableError reports that the issuer's keys can't be read now.
+// IssuerUnavailableError reports that the issuer's keys can't be fetched now.
 type IssuerUnavailableError struct {
 	// RetryAfter is how long to wait before a retry.
 	RetryAfter time.Duration
@@ -50,28 +50,27 @@ type IssuerUnavailableError struct {
 
 func (e *IssuerUnavailableError) Error() string { return "the OAuth issuer can't be reached" }
 
-// Session is a browser's permission to act with a token in one account for some hours.
-// Every request of it is authorized like one with the token, so that a session ends with
-// the token.
+// Session is a browser's permission to act with a token in one account for some hours. Each request
+// is authorized like a request with the token, so that the session ends with the token.
 //
-// The browser keeps the session sealed: encrypted with a key that follows from the stored
-// hash of a service account's token. Every process on the database can open it, and the API
-// does not accept it as a credential. Nobody can forge one with the database alone, because
-// it contains the token. The store knows only the sessions that were ended, by a hash.
+// The browser stores the session sealed: encrypted with a key derived from the stored hash of a
+// service account's token. Every process on the database can open it, and the API does not accept
+// it as a credential. The database alone is not enough to forge a session, because a session
+// contains the token. The store contains only a hash of each ended session.
 type Session struct {
 	// Token is a service account's token, or a user's access token.
 	Token, AccountID string
 	// ServiceAccountID is empty for a user.
 	ServiceAccountID string
-	// Name is the service account's name, or what the access token says of the user.
+	// Name is the service account's name, or the user's name in the access token.
 	Name      string
 	ExpiresAt time.Time
 }
 
-// UserAccess is where the user of an access token may sign in.
+// UserAccess lists the accounts that the user of an access token may sign in to.
 type UserAccess struct {
-	// ID is the issuer's name of the user, as in a grant.
+	// ID is the issuer's id of the user, as in a grant.
 	ID string
-	// Accounts are the ids of the accounts that grant the user something, the oldest first.
+	// Accounts are the ids of the accounts that grant the user anything, the oldest first.
 	Accounts []string
 }
