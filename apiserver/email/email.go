@@ -1,5 +1,5 @@
-// Package email is what a service sends, and through whom: programs that embed a service, and
-// tests, give it a [Sender], and read each [Message] of the outbox.
+// Package email defines the messages of a service. Programs that embed a service, and tests,
+// provide a [Sender], and read each [Message] from the outbox.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package email
@@ -15,11 +15,11 @@ type Message struct {
 	// ID identifies the message by its link: the left part of a Message-ID (RFC 5322, section
 	// 3.6.4).
 	ID string `json:"id"`
-	// ForwardingID is the rule whose verification the message is for.
+	// ForwardingID is the forwarding rule to verify.
 	ForwardingID string `json:"forwarding_id"`
 	To           string `json:"to"`
 	Subject      string `json:"subject"`
-	// Text and HTML say the same.
+	// Text and HTML contain the same message.
 	Text string `json:"text"`
 	HTML string `json:"-"`
 	// Link is the verification link in Text and HTML.
@@ -28,12 +28,12 @@ type Message struct {
 	SentAt time.Time `json:"sent_at"`
 }
 
-// ErrUndeliverable is in a Sender's error if another attempt would fail too, as after a 5yz
-// reply of SMTP (RFC 5321, section 4.2.1).
+// ErrUndeliverable is wrapped in a Sender's error if another attempt would fail too, for instance
+// after a 5yz reply of SMTP (RFC 5321, section 4.2.1).
 var ErrUndeliverable = errors.New("the message can't be delivered")
 
-// Sender sends messages, in several goroutines. After an error that is not ErrUndeliverable, the
-// message is written again and retried, a few times. A recipient may get it twice after a crash.
+// Sender sends messages, in several goroutines. After any other error than ErrUndeliverable, the
+// message is written again and retried, a few times. After a crash a recipient may get it twice.
 type Sender interface {
 	// Send returns when the message was accepted for delivery, or ctx is cancelled.
 	Send(ctx context.Context, m Message) error
