@@ -103,7 +103,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestOperations checks that every operation has a unique name.
+// TestOperations checks that each operation's name is unique.
 func TestOperations(t *testing.T) {
 	names := audit.Operations()
 	for i, name := range names {

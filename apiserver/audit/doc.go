@@ -1,14 +1,12 @@
-// Package audit writes the audit log: who changed what in an account, when, and
-// from which request.
+// Package audit writes the audit log: the subject, time and request of each change in an account.
 //
-// NewStore wraps a store. It observes the changes of each transaction and appends the
-// log entries in the same transaction, so that there is no change without an entry
-// and no entry without a change. Operations need no code for it. A transaction that
-// is not part of an API operation calls Attribute.
+// NewStore wraps a store. It observes the changes of each transaction and appends the log entries
+// in the same transaction, so that every change gets an entry and every entry belongs to a change.
+// Operations need no code for the log. A transaction outside of API operations calls Attribute.
 //
-// Package store declares the entries and reads them. The package imports store, and
-// the contract (api) for the names of its operations. The service passes a function
-// that returns the origin of a context's request.
+// Package store declares the entries and reads them. This package imports store, and package api
+// for the names of operations. The service passes a function that returns the origin of a context's
+// request.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package audit

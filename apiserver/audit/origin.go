@@ -7,21 +7,21 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Origin describes where the changes of a transaction come from.
+// Origin describes the cause of a transaction's changes.
 type Origin struct {
-	// Operation is the id of the API operation, empty if there is none.
+	// Operation is the id of the API operation, or empty.
 	Operation string
-	// Subject is who makes the changes, the zero value if the context has none.
+	// Subject makes the changes, the zero value if unknown.
 	Subject store.AuditSubject
 	// RequestID and RemoteAddress are empty without a request or a network.
 	RequestID, RemoteAddress string
-	// Arrival is when the request arrived; the zero time if there is none.
+	// Arrival is when the request arrived, or the zero time.
 	Arrival time.Time
-	// Fields are the names of the fields that the request sets in an object.
+	// Fields lists the fields of an object that the request sets.
 	Fields []string
 }
 
-// Subjects of changes that no grant can name.
+// Subjects of changes that no grant can contain.
 var (
 	// System is the service itself.
 	System = store.AuditSubject{Type: "system"}
@@ -29,7 +29,7 @@ var (
 	ControlPlane = store.AuditSubject{Type: "control_plane"}
 )
 
-// Operator returns the subject for a person with access to the database, whose name may be empty.
+// Operator returns the subject for a person with access to the database. name may be empty.
 func Operator(name string) store.AuditSubject {
 	return store.AuditSubject{Type: "operator", Name: name}
 }
@@ -39,8 +39,9 @@ func Recipient(address string) store.AuditSubject {
 	return store.AuditSubject{Type: "recipient", ID: address}
 }
 
-// Attribute sets the operation of a transaction outside of the API, the fields that it sets, and
-// its subject, unless the origin of its context has one. It panics if tx is not NewStore's.
+// Attribute sets the operation of a transaction outside of the API, and the fields that it sets.
+// Its subject is who, unless the context's origin contains a subject. It panics if tx is not
+// NewStore's.
 func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields ...string) {
 	tx.(*auditedTx).attributed = Origin{Subject: who, Operation: string(operation), Fields: fields}
 }
@@ -53,10 +54,10 @@ func AsSystem(tx store.Tx, operation Operation, fn func() error) error {
 	return fn()
 }
 
-// Operation is the name of an operation that changes an account and is not part of the API.
+// Operation is the name of an operation outside of the API that changes an account.
 type Operation string
 
-// The operations that are not part of the API.
+// The operations outside of the API.
 const (
 	EnsureAccount     Operation = "ensure-account"
 	InitAccount       Operation = "init-account"
@@ -70,7 +71,7 @@ const (
 	Reset             Operation = "reset"
 )
 
-// Operations returns every operation that an entry can have, the API's operations first.
+// Operations returns every operation of entries, the API's operations first.
 func Operations() []string {
 	var names []string
 	for _, spec := range api.Specs() {

@@ -11,11 +11,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// ErrUnattributed rolls back a transaction whose log entry would have no operation.
+// ErrUnattributed rolls back a transaction if a log entry would contain no operation.
 var ErrUnattributed = errors.New("a change without an origin for the audit log: outside of a request, a transaction must attribute what it changes")
 
 // NewStore returns inner with an audit log of its Updates. originOf returns the origin of a
-// context. An entry has the time at which the request arrived, and otherwise now.
+// context. The time of an entry is the request's arrival, or else now.
 func NewStore(inner store.Store, now func() time.Time, originOf func(context.Context) Origin) store.Store {
 	return auditedStore{Store: inner, now: now, originOf: originOf}
 }
@@ -45,10 +45,11 @@ func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error
 // auditedTx collects the changes of a transaction.
 type auditedTx struct {
 	store.Tx
-	account    string    // whose request it is, or ""
-	attributed Origin    // by Attribute
-	own        Operation // while AsSystem runs
-	// entries are one for each account and operation, which is empty if it is the transaction's.
+	account    string    // of the request, or ""
+	attributed Origin    // set by Attribute
+	own        Operation // set while AsSystem runs
+	// entries contains one entry per account and operation. An empty operation means the
+	// transaction's.
 	entries []*store.AuditEntry
 }
 
@@ -90,7 +91,7 @@ func sameButForUpdatedAt(before, after store.Object) bool {
 	return reflect.DeepEqual(a.Interface(), after)
 }
 
-// origin returns the attributed origin, completed by that of the context.
+// origin returns the attributed origin, completed by the context's origin.
 func (t *auditedTx) origin(o Origin) Origin {
 	if a := t.attributed; a.Operation != "" {
 		o.Operation, o.Fields, o.Subject = a.Operation, a.Fields, cmp.Or(o.Subject, a.Subject)
@@ -108,7 +109,7 @@ func (t *auditedTx) log(transaction Origin) error {
 		if from.Operation == "" {
 			return ErrUnattributed
 		}
-		if t.account != "" && e.AccountID != t.account { // who acts in one account is no business of another
+		if t.account != "" && e.AccountID != t.account { // the subject in one account is not revealed to another
 			from = Origin{Operation: from.Operation, Subject: System}
 		}
 		for i := range e.Changes {
