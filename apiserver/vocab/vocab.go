@@ -1,12 +1,11 @@
-// Package vocab holds the values that the API's fields, the store's columns and
-// the provider's attributes share: statuses, scope types, verification states,
-// grants and capability keys. Each value is declared here once, in the API's
-// spelling. The package imports nothing.
+// Package vocab contains the values that the API's fields, the store's columns and the provider's
+// attributes share: statuses, scope types, verification states, grants and capability keys. Each
+// value is declared once, in the API's spelling. The package imports nothing.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package vocab
 
-// The types of scope that a master password or a forwarding rule has.
+// The scope types of a master password or a forwarding rule.
 const (
 	ScopeAccount   = "account"
 	ScopeWorkspace = "workspace"
@@ -37,7 +36,7 @@ const (
 	DomainFailed         = "failed"
 )
 
-// RedirectPermanent is how a domain's web traffic is redirected by default.
+// RedirectPermanent is the default redirect mode of a domain.
 const RedirectPermanent = "301"
 
 // The statuses and the type of a dedicated IP.
@@ -62,8 +61,7 @@ const (
 	PlanSMTPPerProxy   = "smtp_per_proxy"
 )
 
-// Plans returns the plans in the order in which a change without a plan_id
-// steps through them.
+// Plans returns the plans in the order in which a change without a plan_id steps through them.
 func Plans() []string { return []string{PlanSMTPPerMailbox, PlanSMTPPerProxy} }
 
 // The kinds of grant.
@@ -73,14 +71,14 @@ const (
 	GrantSuperAdmin   = "super_admin"
 )
 
-// The types of subject that a grant names.
+// The types of subject of a grant.
 const (
 	SubjectUser           = "user"
 	SubjectGroup          = "group"
 	SubjectServiceAccount = "service_account"
 )
 
-// The types of resource that a capability grant can be restricted to.
+// The types of resource to which a capability grant can be restricted.
 const (
 	ResourceWorkspace = "workspace"
 	ResourceDomain    = "domain"
