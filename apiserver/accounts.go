@@ -28,8 +28,8 @@ func accountIDs(r store.Reader) (ids []string, err error) {
 	return ids, err
 }
 
-// EnsureAccount returns the id of an account, which it creates if there is none. With an empty
-// id it takes the only account of the store, and fails if there are several.
+// EnsureAccount returns the id of an account, and creates the account if it does not exist. An
+// empty id means the only account of the store, and is an error if there are several.
 func (s *Service) EnsureAccount(ctx context.Context, id string) (found string, err error) {
 	if id != "" && !api.IsID(id) {
 		return "", notAnID(id)
@@ -41,7 +41,7 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (found string, e
 	}
 	err = s.rules.Store.Update(ctx, func(tx store.Tx) error {
 		if found, err = findAccount(tx, id); err != nil || found != "" {
-			return err // another process has created it
+			return err // another process created it
 		}
 		audit.Attribute(tx, audit.Operator(""), audit.EnsureAccount)
 		found = cmp.Or(id, s.rules.Random.ID())
@@ -50,8 +50,8 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (found string, e
 	return found, err
 }
 
-// findAccount returns an account's id, or that of the only one for an empty id, and "" if there
-// is none.
+// findAccount returns an account's id, or "" if it does not exist. An empty id means the only
+// account.
 func findAccount(r store.Reader, id string) (string, error) {
 	if id != "" {
 		a, err := r.Account(id)
@@ -72,7 +72,7 @@ func findAccount(r store.Reader, id string) (string, error) {
 
 func notAnID(id string) error { return fmt.Errorf("the account id %.64q is not a UUID", id) }
 
-// AccountInUseError reports that InitAccount found a service account that works.
+// AccountInUseError reports that InitAccount found a working service account.
 type AccountInUseError struct {
 	AccountID string
 }
@@ -81,14 +81,14 @@ func (e *AccountInUseError) Error() string {
 	return "the account " + e.AccountID + " exists already and has a service account that works"
 }
 
-// InitAccount creates an account with its owner's service account and returns the token, which
-// can't be read again. An empty id is a new one. In an account that exists it creates the
-// service account, or returns an *AccountInUseError if one works.
+// InitAccount creates an account with its owner's service account and returns the service account's
+// token, which can't be read again. An empty id means a new one. In an existing account it creates
+// only the service account, or returns an *AccountInUseError if one works.
 func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
 	return s.initAccount(ctx, id, tokenName, "")
 }
 
-// InitAccountWithToken is InitAccount with a token that a test has chosen.
+// InitAccountWithToken is InitAccount with a token that a test chose.
 func (s *Service) InitAccountWithToken(ctx context.Context, id, tokenName, token string) (accountID string, err error) {
 	accountID, _, err = s.initAccount(ctx, id, tokenName, token)
 	return accountID, err
@@ -121,13 +121,13 @@ func (s *Service) initAccount(ctx context.Context, id, tokenName, chosen string)
 	return id, owner.String(), err
 }
 
-// EraseAccount deletes an account with all that is in it, for tests.
+// EraseAccount deletes an account with its contents, for tests.
 func (s *Service) EraseAccount(ctx context.Context, id string) error {
 	return s.deleteAccount(ctx, id, "", true)
 }
 
-// DeleteAccount deletes an account, which must have no domains and dedicated IPs. The audit log
-// keeps its entries, and has one with the operator's name.
+// DeleteAccount deletes an account without domains and dedicated IPs. The audit log keeps its
+// entries, and gets an entry with the operator's name.
 func (s *Service) DeleteAccount(ctx context.Context, id, operator string) error {
 	return s.deleteAccount(ctx, id, operator, false)
 }
@@ -164,7 +164,7 @@ func (s *Service) deleteAccount(ctx context.Context, id, operator string, erase 
 	})
 }
 
-// refuseInUse returns an *AccountInUseError if a service account works and may do everything.
+// refuseInUse returns an *AccountInUseError if a working service account is an owner or super_admin.
 func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 	grants, err := r.Authorizations(accountID, store.AuthorizationFilter{SubjectType: vocab.SubjectServiceAccount})
 	for _, g := range grants {
@@ -182,7 +182,7 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 	return err
 }
 
-// LogRestore logs in every account that the operator with this name has restored a backup.
+// LogRestore logs in every account that the operator restored a backup.
 func (s *Service) LogRestore(ctx context.Context, operator string) error {
 	return s.rules.Store.Update(ctx, func(tx store.Tx) error {
 		ids, err := accountIDs(tx)
@@ -190,7 +190,7 @@ func (s *Service) LogRestore(ctx context.Context, operator string) error {
 			return err
 		}
 		for _, id := range ids {
-			// No object changes, so that the log has no entry by itself.
+			// No object changes, so audit.NewStore logs nothing.
 			if err := tx.AddAuditEntry(&store.AuditEntry{
 				AccountID: id, CreatedAt: s.rules.Now(), Operation: string(audit.RestoreBackup), Subject: audit.Operator(operator),
 				Changes: []store.AuditChange{{Action: store.AuditRestored, Type: "account", ID: id}},
@@ -202,8 +202,8 @@ func (s *Service) LogRestore(ctx context.Context, operator string) error {
 	})
 }
 
-// IssueOwnerToken creates a service account with the grants of the account's owner and returns
-// its token.
+// IssueOwnerToken creates a service account with the grants of the account's owner and returns its
+// token.
 func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
 	owner := auth.NewToken(s.rules.Random)
 	err = s.rules.Store.Update(ctx, func(tx store.Tx) error {

@@ -1,9 +1,9 @@
-// Package apiserver is the account management API as a service: it implements
-// every operation of package api on a store.
+// Package apiserver is the account management API as a service: it implements every operation of
+// package api on a store.
 //
-// New builds a Service from Options. Handler serves it over HTTP, Client calls
-// it in process without a socket, Close ends it. This package only connects others, which
-// ARCHITECTURE.md lists; none of them links a database or an exporter.
+// New builds a Service from Options. Handler serves it over HTTP, Client calls it in process
+// without a socket, Close ends it. This package only connects the packages that ARCHITECTURE.md
+// lists; none of them links a database or an exporter.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package apiserver
@@ -34,86 +34,85 @@ import (
 )
 
 type (
-	// Registrar decides which domains can be bought and at what price.
+	// Registrar decides which domains can be bought, and their prices.
 	Registrar = registrar.Registrar
-	// Duration is a time.Duration that JSON writes as "90s".
+	// Duration is a time.Duration written in JSON like "90s".
 	Duration = registrar.Duration
 	// Request describes a request before it is handled: its ID, Operation (an api.Spec), Route, and
-	// Subject (a store.AuditSubject). Its Name() is for metrics.
+	// Subject (a store.AuditSubject). Name() returns its name for metrics.
 	Request = httpapi.Request
-	// RateLimit is a token bucket: up to Requests (an int) at once, and as many again in each Per (a
-	// time.Duration). The zero value is no limit.
+	// RateLimit is a token bucket: up to Requests (an int) at once, and again as many in each Per
+	// (a time.Duration). The zero value is no limit.
 	RateLimit = ratelimit.Limit
 	// PasswordCost is the cost of argon2id (RFC 9106): MemoryKiB and Passes, both uint32. The zero
 	// value is OWASP's recommendation.
 	PasswordCost = account.PasswordCost
 )
 
-// ErrNoPurchase is returned for a purchase that has no domains or was not paid for within 7
-// days.
+// ErrNoPurchase is returned for a purchase without domains or not paid within 7 days.
 var ErrNoPurchase = account.ErrNoPurchase
 
-// HealthPath is where the health checks are.
+// HealthPath is the path prefix of the health checks.
 const HealthPath = httpapi.HealthPath
 
-// RequestOf returns the request of a context, for an Options.Middleware.
+// RequestOf returns the request in a context, for an Options.Middleware.
 func RequestOf(ctx context.Context) Request { return httpapi.RequestOf(ctx) }
 
-// RedactPath returns the path of a request without the token of a verification link, for logs.
+// RedactPath returns a request's path without the token of a verification link, for logs.
 func RedactPath(path string) string { return httpapi.RedactPath(path) }
 
-// AsControlPlane returns a context in which the audit log attributes changes to the control
-// plane instead of the operator.
+// AsControlPlane returns a context that attributes changes in the audit log to the control plane
+// instead of the operator.
 func AsControlPlane(ctx context.Context) context.Context { return httpapi.AsControlPlane(ctx) }
 
 // Options configures a Service. Only Store is required.
 type Options struct {
 	// Store holds all data. The service owns it: Close closes it.
 	Store store.Store
-	// Clock returns the time; nil: the system's.
+	// Clock returns the time; nil uses the system's.
 	Clock func() time.Time
-	// Random is the source of ids and secrets; nil: crypto/rand.
+	// Random is the source of ids and secrets; nil uses crypto/rand.
 	Random io.Reader
-	// Logger gets one line for each request, and internal errors, but never a secret;
-	// nil: nothing is logged.
+	// Logger logs one line for each request, and internal errors, but never a secret; nil logs
+	// nothing.
 	Logger *slog.Logger
 	// ExposeFaults puts the cause of a 500 into the response, for an embedded service.
 	ExposeFaults bool
-	// PublishedOnly switches the operations beyond the 22 published ones off.
+	// PublishedOnly disables the operations beyond the 22 published ones.
 	PublishedOnly bool
-	// Registrar decides which domains can be bought, unless a fixture has another; the zero
-	// value sells every free name at once.
+	// Registrar decides which domains can be bought, unless a fixture contains a registrar. The
+	// zero value sells every free name immediately.
 	Registrar Registrar
-	// MaxMailboxes bounds the mailboxes of an account, unless a fixture has another
-	// bound; 0: no bound.
+	// MaxMailboxes limits the mailboxes of an account, unless a fixture contains a limit; 0 means
+	// no limit.
 	MaxMailboxes int
-	// MaxDedicatedIPs bounds the dedicated IPs of an account, which all share; 0: 4, negative:
-	// no bound.
+	// MaxDedicatedIPs limits the dedicated IPs of an account, because all accounts share them; 0
+	// means 4, negative no limit.
 	MaxDedicatedIPs int
-	// PasswordCost is the cost of hashing a master password; the zero value is OWASP's (about 20
-	// ms). Less is for tests only.
+	// PasswordCost is the cost of hashing a master password; the zero value is OWASP's
+	// recommendation (about 20 ms). A lower cost is for tests only.
 	PasswordCost PasswordCost
-	// RateLimit bounds how often each credential calls this process; the zero value does not.
+	// RateLimit limits how often each credential calls this process; the zero value is no limit.
 	RateLimit RateLimit
-	// BodyMemory bounds the memory of all request bodies in bytes; others get a 503. 0: 64 MiB.
+	// BodyMemory limits the memory of all request bodies in bytes; 0 means 64 MiB. Beyond the
+	// limit, requests get a 503.
 	BodyMemory int
-	// Sender sends verification messages out of a queue in the store; nil: they go to the Outbox
-	// only, but those of an OperatorClient wait for another process.
+	// Sender sends verification messages from a queue in the store. If nil, they go to the Outbox
+	// only, but messages of an OperatorClient wait for another process.
 	Sender email.Sender
-	// PublicURL begins the links in messages; empty: http://localhost:8080.
+	// PublicURL begins the links in messages; empty means http://localhost:8080.
 	PublicURL string
-	// Tokens validates bearer tokens that are not a service account's; nil: they are
-	// refused.
+	// Tokens validates bearer tokens other than service accounts' tokens; nil refuses them.
 	Tokens identity.TokenVerifier
 	// Strict refuses unknown members of bodies and query parameters, for tests of clients.
 	Strict bool
-	// Middleware wraps the handling of every request, health checks and pages included;
-	// RequestOf returns the request's operation. It may panic with http.ErrAbortHandler. May be
-	// nil.
+	// Middleware wraps the handling of every request, including health checks and pages. RequestOf
+	// returns the request's operation. Middleware may be nil, and may panic with
+	// http.ErrAbortHandler.
 	Middleware func(http.Handler) http.Handler
 }
 
-// Service is the API's implementation. It is safe for concurrent use.
+// Service implements the API. It is safe for concurrent use.
 type Service struct {
 	http     *httpapi.Handler
 	rules    *account.Rules
@@ -133,7 +132,7 @@ func New(o Options) (*Service, error) {
 	if clock == nil {
 		clock = time.Now
 	}
-	// The API and the store keep times to the microsecond.
+	// Times in the API and the store are truncated to microseconds.
 	now := func() time.Time { return clock().UTC().Truncate(time.Microsecond) }
 	log := o.Logger
 	if log == nil {
@@ -166,120 +165,120 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Handler serves the API, the pages that its links lead to and the health endpoints.
+// Handler serves the API, the pages behind its links and the health endpoints.
 func (s *Service) Handler() http.Handler { return s.http }
 
-// Client returns an HTTP client that calls the service in process. Requests need a credential;
+// Client returns an HTTP client that calls the service in process. Requests require a credential;
 // their host is ignored.
 func (s *Service) Client() *http.Client { return s.http.Client(nil) }
 
-// OwnerClient is a Client whose requests come from the account's owner and need no credential.
+// OwnerClient is Client for requests from the account's owner, which require no credential.
 func (s *Service) OwnerClient(accountID string) *http.Client {
 	return s.http.Client(new(auth.Owner(accountID)))
 }
 
-// OperatorClient is an OwnerClient for a person who holds the database (break-glass): their
-// requests succeed even if the account's grants are revoked, its tokens lost or the account
-// cancelled. The name is for the audit log.
+// OperatorClient is OwnerClient for a person with access to the database (break-glass): requests
+// succeed even if the account's grants are revoked, its tokens lost or the account cancelled. The
+// audit log contains name.
 func (s *Service) OperatorClient(accountID, name string) *http.Client {
 	return s.http.Client(new(auth.Operator(accountID, name)))
 }
 
-// QueuedMessages returns how many verification messages wait to be sent, by any process.
+// QueuedMessages returns the number of verification messages in the queue of all processes.
 func (s *Service) QueuedMessages(ctx context.Context) (int, error) {
 	return store.Read(ctx, s.rules.Store, store.Reader.QueuedMessages)
 }
 
-// GivenUpMessages returns how many messages this process could not send and has given up.
+// GivenUpMessages returns the number of messages that this process gave up.
 func (s *Service) GivenUpMessages() int64 { return s.rules.GivenUpMessages() }
 
-// SignIn returns a sealed session of at most a lifetime for a service account's token. A failed
-// attempt counts against the rate limit of the remote address. An error is an *api.Error.
+// SignIn returns a sealed session for a service account's token. The session ends after lifetime. A
+// failed attempt counts against the rate limit of the remote address. An error is an *api.Error.
 func (s *Service) SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
 	sealed, err = s.rules.Auth.SealSession(ctx, token, lifetime)
 	return sealed, s.http.SignInError(ctx, err, remoteAddr)
 }
 
-// SignInUser is SignIn with an access token, in one of the accounts that AccessOf returns. The
-// session ends with the access token.
+// SignInUser is SignIn with an access token, in an account returned by AccessOf. The session ends
+// at the latest with the access token.
 func (s *Service) SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
 	sealed, err = s.rules.Auth.SealUserSession(ctx, accessToken, accountID, lifetime)
 	return sealed, s.http.SignInError(ctx, err, remoteAddr)
 }
 
-// LimitSignIn counts an attempt to sign in against the rate limit of the remote address. An
-// error is a 429.
+// LimitSignIn counts a sign-in attempt against the rate limit of the remote address. An error is a
+// 429.
 func (s *Service) LimitSignIn(remoteAddr string) error { return s.http.LimitSignIn(remoteAddr) }
 
-// AccessOf returns where the user of an access token may sign in. An error is an
+// AccessOf returns the accounts that the user of an access token may sign in to. An error is an
 // *api.Error.
 func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) (identity.UserAccess, error) {
 	access, err := s.rules.Auth.AccessOf(ctx, accessToken)
 	return access, s.http.SignInError(ctx, err, remoteAddr)
 }
 
-// Session opens what SignIn or SignInUser has sealed, in any process, as long as its token
-// works. An error is an *api.Error: a 403 if the account grants the user nothing any more.
+// Session opens a session sealed by SignIn or SignInUser, in any process, as long as its token
+// works. An error is an *api.Error: a 403 if the account no longer grants the user anything.
 func (s *Service) Session(ctx context.Context, sealed string) (identity.Session, error) {
 	session, err := s.rules.Auth.OpenSession(ctx, sealed)
 	return session, s.http.SessionError(ctx, err)
 }
 
-// SignOut ends a session for everybody who has a copy of it. An error is an *api.Error.
+// SignOut ends all copies of a session. An error is an *api.Error.
 func (s *Service) SignOut(ctx context.Context, sealed string) error {
 	return s.http.SessionError(ctx, s.rules.Auth.EndSession(ctx, sealed))
 }
 
-// Ready returns why requests should go to another server, in words for the public, or nil.
+// Ready returns the reason, in words for the public, why requests should go to another server, or
+// nil.
 func (s *Service) Ready(ctx context.Context) error { return s.http.Ready(ctx) }
 
-// Retire makes Ready report an error while requests are still served: load balancers need time.
+// Retire makes Ready report an error while requests are still served, because load balancers need
+// time.
 func (s *Service) Retire() { s.http.Retire() }
 
 // Drain refuses new requests with a 503, and makes Ready report an error.
 func (s *Service) Drain() { s.http.Drain() }
 
-// Draining returns a channel that Drain closes.
+// Draining returns the channel that Drain closes.
 func (s *Service) Draining() <-chan struct{} { return s.http.Draining() }
 
-// Close sends the messages that are due, for at most some seconds, and closes the store.
-// Requests in flight must have ended. A second call returns the error of the first.
+// Close sends the due messages, for at most some seconds, and closes the store. Requests in flight
+// must have ended. A second call returns the error of the first.
 func (s *Service) Close() error { return s.close() }
 
-// Outbox returns the newest messages that this process wrote, one for each attempt to send one,
-// the oldest first.
+// Outbox returns the newest messages that this process wrote, one for each attempt to send, the
+// oldest first.
 func (s *Service) Outbox() []email.Message { return s.rules.Outbox.Messages() }
 
 // ClearOutbox empties the Outbox.
 func (s *Service) ClearOutbox() { s.rules.Outbox.Clear() }
 
-// SettlePayment marks a purchase as paid: its domains become pending or active. It returns all
-// of them, or ErrNoPurchase; paying again changes nothing.
+// SettlePayment marks a purchase as paid, so that its domains become pending or active. It returns
+// all its domains, or ErrNoPurchase. Paying again changes nothing.
 func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]registrar.PurchasedDomain, error) {
 	return s.rules.SettlePayment(ctx, purchaseBatchID)
 }
 
-// LoadFixture creates the accounts of a fixture, all or none, except those that exist. The
-// settings of the fixture hold from then on, in this process. Verification messages go to the
-// Outbox only.
+// LoadFixture creates all accounts of a fixture or none, except existing accounts. The settings of
+// the fixture apply to this process from then on. Verification messages go to the Outbox only.
 func (s *Service) LoadFixture(ctx context.Context, f *fixture.Fixture) error {
 	return s.fixtures.Load(ctx, f)
 }
 
-// ApplyFixture is LoadFixture, and returns what became of each object.
+// ApplyFixture is LoadFixture, and returns the outcome of each object.
 func (s *Service) ApplyFixture(ctx context.Context, f *fixture.Fixture) ([]fixture.Outcome, error) {
 	return s.fixtures.Apply(ctx, f)
 }
 
-// DumpFixture returns the fixture from which LoadFixture creates the same accounts, see
+// DumpFixture returns a fixture from which LoadFixture creates the same accounts, see
 // fixture.Loader.Dump.
 func (s *Service) DumpFixture(ctx context.Context) (*fixture.Fixture, error) {
 	return s.fixtures.Dump(ctx)
 }
 
-// Reset returns the service to its state after a start on an empty store with a fixture, which
-// may be nil. The store changes in one transaction; after an error nothing has changed. No
-// request may be in flight.
+// Reset returns the service to its state after a start on an empty store with f, which may be nil.
+// The store changes in one transaction; an error changes nothing. No request may be in flight.
 func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
 	if err := s.fixtures.Replace(ctx, cmp.Or(f, new(fixture.Fixture))); err != nil {
 		return err
@@ -288,15 +287,15 @@ func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
 	return nil
 }
 
-// forget drops what is in memory about requests.
+// forget clears the service's memory of requests.
 func (s *Service) forget() {
 	s.rules.Auth.LastUses.Reset()
 	s.http.Limiter.Reset()
 	s.http.Idempotency.Reset()
 }
 
-// Snapshot returns a function that restores what the service has now: all data, the Outbox and
-// the settings of fixtures. No request may be in flight for that.
+// Snapshot returns a function that restores the current state: all data, the Outbox and the
+// settings of fixtures. No request may be in flight when it is called.
 func (s *Service) Snapshot(ctx context.Context) (restore func(context.Context) error, err error) {
 	messages, limits := s.rules.Outbox.Messages(), s.rules.Settings.Get()
 	rows, err := s.rules.Store.Snapshot(ctx)

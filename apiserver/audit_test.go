@@ -48,8 +48,8 @@ func (a *audited) entries(f store.AuditFilter) (all []store.AuditEntry) {
 	return all
 }
 
-// during returns the entries that are logged while fn runs, each as "operation by
-// subject: action type name (fields), …".
+// during returns the entries logged while fn runs, each as "operation by subject: action type name
+// (fields), …".
 func (a *audited) during(fn func()) (logged []string) {
 	a.T.Helper()
 	before := len(a.entries(store.AuditFilter{}))
@@ -71,8 +71,8 @@ func (a *audited) during(fn func()) (logged []string) {
 	return logged
 }
 
-// TestEveryOperationIsLogged checks that each operation that changes something writes one
-// audit entry, and that all others write none.
+// TestEveryOperationIsLogged checks that each operation with a change writes one audit entry, and
+// every other operation none.
 func TestEveryOperationIsLogged(t *testing.T) {
 	names := map[string]bool{}
 	for _, name := range audit.Operations() {
@@ -158,7 +158,7 @@ func TestAuditEntries(t *testing.T) {
 			"confirm-forwarding by recipient : updated forwarding joe@example.net (verification_state)"},
 		{"verified already", func() { c.Patch("/forwarding/"+rule, obj{"target_email": "joe@example.net"}).Want(200) }, ""},
 		{"rules to a mailbox", func() {
-			a.Clock.Advance(week) // they are listed after the other rule
+			a.Clock.Advance(week) // listed after the other rule
 			c.Forwarding("b@example.com", obj{})
 			c.Forwarding("b@example.com", obj{"domain": "example.com"})
 		}, strings.TrimSuffix(strings.Repeat("create-forwarding by service_account ci: created forwarding b@example.com\n", 2), "\n")},
@@ -200,8 +200,7 @@ func (a *audited) click(t *testing.T) {
 	_ = resp.Body.Close()
 }
 
-// TestAuditWithoutRequests checks the audit entries of changes that are made through Go
-// methods.
+// TestAuditWithoutRequests checks the audit entries of changes through Go methods.
 func TestAuditWithoutRequests(t *testing.T) {
 	a := newAudited(t)
 	seed := &fixture.Fixture{Accounts: []fixture.Account{{ID: otherKey}, {ID: nobody}}}

@@ -18,10 +18,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// The model test has the property that no request gives a right or takes one that its caller does
-// not have. These are examples of it, with their messages.
+// The model test checks that a request can't grant or revoke a right that its caller lacks. These
+// are examples, with their messages.
 
-// revoking is a response whose first write ends the credential of its request.
+// revoking is a response whose first write revokes the credential of its request.
 type revoking struct {
 	*httptest.ResponseRecorder
 	revoke func()
@@ -35,8 +35,8 @@ func (w *revoking) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestExportEndsWithItsCredential revokes a token, or its grant, during an export. A mailbox that is
-// deleted meanwhile ends none.
+// TestExportEndsWithItsCredential revokes a token, or its grant, during an export. Deleting a
+// mailbox meanwhile does not end the export.
 func TestExportEndsWithItsCredential(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -58,7 +58,7 @@ func TestExportEndsWithItsCredential(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 		r.Header.Set("Content-Type", "application/json")
 		func() {
-			defer func() { _ = recover() }() // http.ErrAbortHandler, which cuts the response off
+			defer func() { _ = recover() }() // recovers from http.ErrAbortHandler, which cuts the response off
 			h.Service.Handler().ServeHTTP(w, r)
 		}()
 		return strings.Count(w.Body.String(), "@example.com")
@@ -80,8 +80,8 @@ func TestExportEndsWithItsCredential(t *testing.T) {
 	assert.Check(t, got == len(names)-1, "a mailbox deleted: %d of %d rows", got, len(names))
 }
 
-// TestRequestIDIsNotTheKey checks that a request id which is the Idempotency-Key, with which the
-// stored response can be decrypted, is replaced: it is logged and stored.
+// TestRequestIDIsNotTheKey checks that a request id equal to the Idempotency-Key is replaced. The
+// id is logged and stored, and the key decrypts the stored response.
 func TestRequestIDIsNotTheKey(t *testing.T) {
 	h := apitest.New(t)
 	const key = "3f0c9d7e-1111-4222-8333-444444444444"
@@ -105,8 +105,8 @@ func TestBuiltInOwnerStays(t *testing.T) {
 	h.Delete(builtIn).Want(409)
 }
 
-// TestOwnersOfTheIssuerStay checks that a user or a group that is an owner counts if
-// access tokens are accepted.
+// TestOwnersOfTheIssuerStay checks that a user or a group counts as an owner if access tokens are
+// accepted.
 func TestOwnersOfTheIssuerStay(t *testing.T) {
 	t.Parallel()
 	h, _ := newIssued(t, map[string]any{"t": jane()})
@@ -130,14 +130,14 @@ func TestServiceAccountOfAUserHasNoExpiry(t *testing.T) {
 	h.As("t").Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Is("expires_at", nil)
 }
 
-// operator returns a client of a person who holds the server's database.
+// operator returns a client of a person with access to the server's database.
 func operator(t *testing.T, s *apitest.Server) *apitest.Client {
 	return &apitest.Client{T: t, HTTP: s.Service.OperatorClient(apitest.AccountID, "jane"), URL: "http://in.process", Account: apitest.AccountID}
 }
 
-// TestOperatorIsNeverLockedOut checks that whoever holds the database can create an owner's
-// token when every grant is revoked and the account is cancelled, and empty the account, and
-// that the audit log names them.
+// TestOperatorIsNeverLockedOut checks that a person with access to the database can create an
+// owner's token when every grant is revoked and the account is cancelled, and can empty the
+// account, and that the audit log names them.
 func TestOperatorIsNeverLockedOut(t *testing.T) {
 	db := apitest.OpenStore(t)
 	s := apitest.New(t, func(o *apiserver.Options) { o.Store = db })

@@ -21,8 +21,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// losses are the ways in which a credential loses its permissions while a request is in
-// flight, with the expected error.
+// losses are the ways in which a credential loses its permissions during a request, with the
+// expected error.
 var losses = []struct {
 	name    string
 	lose    func(h *apitest.Server, serviceAccountID string)
@@ -41,8 +41,8 @@ var losses = []struct {
 	}, 403, "path.account_id account_cancelled"},
 }
 
-// TestAuthorizationHoldsUntilTheChange checks that an operation uses the authorization in
-// its own snapshot or transaction, not the one from when the request arrived.
+// TestAuthorizationHoldsUntilTheChange checks that an operation uses the authorization in its own
+// snapshot or transaction, not the authorization at the request's arrival.
 func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 	t.Parallel()
 	for _, spec := range api.Specs() {
@@ -178,8 +178,8 @@ func sendSlowly(c *apitest.Client, path string, body any, pause func()) *apitest
 	return c.Do("POST", path, &slowBody{parts: [][]byte{bytes.Clone(text[:half]), bytes.Clone(text[half:])}, pause: pause})
 }
 
-// TestRevokedDuringUpload checks that a credential that is revoked during the upload of
-// the body can't create another credential.
+// TestRevokedDuringUpload checks that a credential revoked during the upload of the body can't
+// create another credential.
 func TestRevokedDuringUpload(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -257,7 +257,7 @@ func TestRequiredCapabilities(t *testing.T) {
 			// The capability is checked before the input is validated.
 			newRequest(t, spec).broken([]string{"query", "page"}, "x").send(without).Want(403)
 			r := newRequest(t, spec)
-			if spec.ID == "grant-authorization" { // a caller can't grant more than it has
+			if spec.ID == "grant-authorization" { // a caller can't grant more than its own grants allow
 				r.body = obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": spec.Capability}
 			}
 			a := r.send(only)
@@ -282,8 +282,8 @@ func TestRestrictedGrantIsNotSufficient(t *testing.T) {
 	heir.Get("/auth/caller").Is("grants.1.resource_id", domain)
 }
 
-// estate has two objects of each kind, by the path parameter that names one: those at index 0 are
-// visible to a restricted caller, and those at index 1 are in another domain and workspace.
+// estate contains two objects of each kind, by path parameter. A restricted caller sees the object
+// at index 0. The object at index 1 is in another domain and workspace.
 type estate [2]map[string]string
 
 func newEstate(c *apitest.Client) (e estate) {

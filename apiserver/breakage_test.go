@@ -143,10 +143,10 @@ func (f input) brokenText() (all []breakage) {
 	return all
 }
 
-// conditional are the fields that are required depending on another field.
+// conditional lists the fields that are required depending on another field.
 var conditional = map[string]bool{"prio": true, "value": true, "capability_key": true, "resource_type": true, "resource_id": true}
 
-// accepted returns the values at the bounds, and null where it is allowed.
+// accepted returns the values at the bounds, and null if it is allowed.
 func (f input) accepted() (values []any) {
 	if f.loc[0] == "query" && (f.tag.Get("minimum") != "" || f.tag.Get("maximum") != "") {
 		values = append(values, "1")

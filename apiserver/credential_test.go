@@ -84,8 +84,8 @@ func TestCredentialNeedsItsSecret(t *testing.T) {
 	h.As(forged+tokenChecksum(forged)).Get("/mailboxes").Refused(401, "header.Authorization invalid_token")
 }
 
-// TestCredentialOfAnotherAccount checks that a credential gets the same 403 for every
-// other account, whether or not the account exists.
+// TestCredentialOfAnotherAccount checks that a credential gets the same 403 for every other
+// account, existing or not.
 func TestCredentialOfAnotherAccount(t *testing.T) {
 	h := apitest.New(t)
 	h.Owner(t, nobody)
@@ -113,8 +113,8 @@ func TestAccountIDIsAnyUUID(t *testing.T) {
 	}
 }
 
-// TestTwoCredentials checks that two Authorization headers are rejected, because a proxy
-// and the service might use different ones.
+// TestTwoCredentials checks that two Authorization headers are rejected, because a proxy and the
+// service might use different headers.
 func TestTwoCredentials(t *testing.T) {
 	h := apitest.New(t)
 	token, err := h.Service.IssueOwnerToken(t.Context(), "urn:uuid:"+accountID, "t")
@@ -159,8 +159,8 @@ func TestLastUsed(t *testing.T) {
 	assert.Check(t, err == nil && updates.Load() == 2, "five reads in two minutes caused %d writes, %v", updates.Load(), err)
 }
 
-// TestReadsDontWaitForWrites checks that a read does not wait for the write lock, not
-// even the first one with a token.
+// TestReadsDontWaitForWrites checks that a read does not wait for the write lock, not even the
+// first read with a token.
 func TestReadsDontWaitForWrites(t *testing.T) {
 	s := newStore(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
@@ -174,7 +174,7 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 		})
 	}()
 	apitest.Receive(t, begun)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a read that waits for the lock times out
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a read waiting for the lock would time out
 	defer cancel()
 	a, err := c.Try(ctx, "GET", "/mailboxes", nil)
 	close(end)
@@ -183,8 +183,8 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 	a.Want(200)
 }
 
-// TestServiceAccountOutlivesNoCreator checks that a service account expires no later than the one
-// that creates it.
+// TestServiceAccountOutlivesNoCreator checks that a service account expires no later than its
+// creator.
 func TestServiceAccountOutlivesNoCreator(t *testing.T) {
 	h := apitest.New(t)
 	const earlier, latest, later = "2027-01-01T00:00:00.000000Z", "2027-01-02T00:00:00.000000Z", "2027-01-02T00:00:00.000001Z"

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
-// TestDNSRecordIDs checks that record ids are random, and small enough for a JSON reader
-// that uses floating-point numbers.
+// TestDNSRecordIDs checks that record ids are random, and small enough for a JSON reader that uses
+// floating-point numbers.
 func TestDNSRecordIDs(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -30,8 +30,8 @@ func TestDNSRecordIDs(t *testing.T) {
 	assert.Check(t, !slices.IsSorted(ids) && slices.Max(ids) >= 1<<40, "the ids %d are not random", ids)
 }
 
-// TestDNSRecordsWithOneHash checks that values are compared, and not PostgreSQL's hash of a text,
-// which is equal for these two.
+// TestDNSRecordsWithOneHash checks that values are compared, not PostgreSQL's hashes of a text,
+// which are equal for these two values.
 func TestDNSRecordsWithOneHash(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -68,7 +68,7 @@ func TestManyDNSRecordsAtOneName(t *testing.T) {
 	assert.Check(t, got < n*size/2, "two creates allocate %d bytes", got)
 }
 
-// TestDedicatedIPsOfOneAccount checks that no account can claim what all share.
+// TestDedicatedIPsOfOneAccount checks that one account can't claim all shared addresses.
 func TestDedicatedIPsOfOneAccount(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.MaxDedicatedIPs = 0 })
 	claim := func() *apitest.Response {
@@ -83,8 +83,7 @@ func TestDedicatedIPsOfOneAccount(t *testing.T) {
 	claim().Want(201)
 }
 
-// TestConcurrentClaims checks that accounts that claim at the same time get different
-// addresses.
+// TestConcurrentClaims checks that concurrent claims of several accounts get different addresses.
 func TestConcurrentClaims(t *testing.T) {
 	h := apitest.New(t)
 	clients := []*apitest.Client{h.Client, h.Owner(t, nobody)}
@@ -105,8 +104,8 @@ func TestConcurrentClaims(t *testing.T) {
 	assert.Check(t, len(seen) == cap(ips), "%d addresses for %d claims: %v", len(seen), cap(ips), seen)
 }
 
-// TestFixtureOfSharedAddresses checks that a fixture assigns an address to one account
-// only, and the next free one to another.
+// TestFixtureOfSharedAddresses checks that a fixture assigns an address to one account only, and
+// the next free address to another account.
 func TestFixtureOfSharedAddresses(t *testing.T) {
 	h := apitest.New(t)
 	document := func(first, second string) string {

@@ -37,15 +37,15 @@ func parseFixture(t *testing.T, text string) *fixture.Fixture {
 }
 
 // TestDumpFixture checks that a dump restores an account, in its own service and in another
-// one, with states that end by themselves and new links for pending rules, and that it has no
-// secrets.
+// service, with states that end by themselves and new links for pending rules, and that it contains
+// no secrets.
 func TestDumpFixture(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Registrar.ProvisioningDelay, o.MaxMailboxes = apiserver.Duration(time.Hour), 50
 	})
 	example := exampleFixture(t)
-	example.Registrar = nil // the rules are those of the options
+	example.Registrar = nil // the registrar comes from the options
 	load(t, h, example)
 	sales := h.Workspace("Sales")
 	h.Domain("old.com")
@@ -159,8 +159,8 @@ func TestFixtureIsNotChanged(t *testing.T) {
 	assert.Check(t, bytes.Equal(before, after), "fixture %s, before %s", after, before)
 }
 
-// TestDumpEqualsLoadedFixture checks that the dump of a fixture with every field and id, and no
-// default value, is the fixture.
+// TestDumpEqualsLoadedFixture checks that the dump of a fixture equals the fixture, with every
+// field and id set and no default value.
 func TestDumpEqualsLoadedFixture(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/every_field.json")
@@ -168,7 +168,7 @@ func TestDumpEqualsLoadedFixture(t *testing.T) {
 	h, f := apitest.New(t), parseFixture(t, string(text))
 	seen := map[reflect.Type]map[string]bool{}
 	noteFields(seen, reflect.ValueOf(*f))
-	for range 2 { // the second time, its own dump
+	for range 2 { // the second time with its own dump
 		assert.NilError(t, h.Service.Reset(t.Context(), f))
 		same(t, "the dump", strings.Split(dump(t, h.Service)+"\n", "\n"), strings.Split(string(text), "\n"))
 		f = parseFixture(t, dump(t, h.Service))

@@ -37,7 +37,7 @@ func load(t *testing.T, h *apitest.Server, f *fixture.Fixture) *apitest.Client {
 	return h.Owner(t, fixtureAccount)
 }
 
-// TestLoadFixture checks what the API shows of the example fixture.
+// TestLoadFixture checks the example fixture through the API.
 func TestLoadFixture(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -49,7 +49,7 @@ func TestLoadFixture(t *testing.T) {
 	c.Get("/domains/xn--bcher-kva.example").Is("status", "pending_payment", "outbound_routing_ready", false)
 	c.Get("/mailboxes/jane@example.com").Is("id", derived("mailbox:jane@example.com"), "quota.used", 1<<20, "quota.allowed", 10<<30, "aliases.1.is_catch_all", true, "aliases.2", nil)
 	c.Get("/mailboxes/john@example.com").Is("status", "paused")
-	c.Get("/dns-records?domain=example.com").Is("total", 5-2+3) // the system-managed ones without the replaced MX, and three others
+	c.Get("/dns-records?domain=example.com").Is("total", 5-2+3) // the system-managed records without the replaced MX, and three others
 	c.Get("/dedicated-ips/options").Is("total", 1, "items.0.available", 1)
 	c.Get("/dedicated-ips").Is("total", 1, "items.0.ip_addresses.0.ip", "192.0.2.2", "items.0.ip_addresses.0.rdns", "mail.example.com")
 
@@ -72,8 +72,8 @@ func TestLoadFixture(t *testing.T) {
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "domains[0] (EXAMPLE.com.): the same exists already"), "a domain that another account owns: %v", err)
 }
 
-// TestFixtureOfAnExistingAccount checks that a fixture changes nothing of an account that exists,
-// and that the log names it.
+// TestFixtureOfAnExistingAccount checks that a fixture does not change an existing account, and
+// that the log names the account.
 func TestFixtureOfAnExistingAccount(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

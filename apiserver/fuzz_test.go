@@ -16,8 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// fuzzed returns a service for all inputs of a fuzz target. Its account has one object of
-// each kind.
+// fuzzed returns a service for all inputs of a fuzz target. Its account contains one object of each
+// kind.
 func fuzzed(f *testing.F) *apiserver.Service {
 	f.Helper()
 	s, err := sqlite.Open(f.Context(), sqlite.Memory, sqlite.Options{})
@@ -45,7 +45,7 @@ func operationPath(spec api.Spec, parameter string) string {
 	return path
 }
 
-// FuzzBody sends any body to any operation. The response must conform to the contract and
+// FuzzBody sends any body to any operation. The response must conform to the API's document and
 // must not be a server error.
 func FuzzBody(f *testing.F) {
 	svc := fuzzed(f)

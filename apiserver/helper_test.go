@@ -34,7 +34,7 @@ var (
 	itoa    = strconv.Itoa
 )
 
-// onPostgres is whether the tests run on PostgreSQL.
+// onPostgres reports whether the tests run on PostgreSQL.
 var onPostgres = os.Getenv("MAILHOSTD_TEST_ENGINE") == "postgres"
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func same(t *testing.T, what string, got, want []string) {
 	assert.Check(t, is.DeepEqual(want, got, cmpopts.EquateEmpty()), what)
 }
 
-// idOf returns the id at a place of the body.
+// idOf returns the id at a place in the body.
 func idOf(a *apitest.Response, place string) string {
 	if id, ok := a.At(place).(string); ok {
 		return id
@@ -77,14 +77,14 @@ func newStore(t *testing.T) store.Store {
 }
 
 // hook runs before a read or an update of a [faulty] store. It may block, change something, or
-// return an error instead of the read or update.
+// return an error in place of the read or update.
 type hook func(context.Context) error
 
-// faulty is a store with faults: each hook is called as long as it is set.
+// faulty is a store with faults: it calls each hook that is set.
 type faulty struct {
 	store.Store
 	view, update, ping atomic.Pointer[hook]
-	// reader, if it is set, replaces what a read gets.
+	// reader, if set, wraps the reader of each read.
 	reader func(store.Reader) store.Reader
 }
 
@@ -142,7 +142,7 @@ func failing(err error) *hook {
 }
 
 // beforeUpdate calls fn once, before the next update of an operation. The last use of a token is
-// written outside of any.
+// written outside of operations.
 func (s *faulty) beforeUpdate(fn func()) {
 	h := hook(func(ctx context.Context) error {
 		if store.AccountOf(ctx) != "" {

@@ -21,8 +21,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// endlessReader returns mailboxes without end, or fails after some: it returns err, or panics if
-// that is errPanic.
+// endlessReader returns mailboxes without end. After before mailboxes it returns err, if set, or
+// panics if err is errPanic.
 type endlessReader struct {
 	store.Reader
 	before int64
@@ -55,8 +55,8 @@ func endless(t *testing.T, before int64, err error) *faulty {
 	return s
 }
 
-// exportOf starts an export over HTTP of an endless store. done is closed when its handler has
-// returned.
+// exportOf starts an export over HTTP from an endless store. done is closed when the handler
+// returns.
 func exportOf(ctx context.Context, t *testing.T, s store.Store) (resp *http.Response, done chan struct{}) {
 	t.Helper()
 	done = make(chan struct{})
@@ -72,7 +72,7 @@ func exportOf(ctx context.Context, t *testing.T, s store.Store) (resp *http.Resp
 	return startExport(ctx, t, h.Listen()), done
 }
 
-// startExport requests an export, and returns its response before it has ended.
+// startExport requests an export, and returns the response before it ends.
 func startExport(ctx context.Context, t *testing.T, c *apitest.Client) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
@@ -96,8 +96,8 @@ func TestCancelledExport(t *testing.T) {
 	apitest.Receive(t, done)
 }
 
-// TestExportCutOff checks that a response that breaks off ends with an error, over HTTP and in
-// process, so that it does not look complete.
+// TestExportCutOff checks that a cut-off response ends with an error, over HTTP and in process, so
+// that it does not look complete.
 func TestExportCutOff(t *testing.T) {
 	for _, cause := range []error{errors.New("the disk is gone"), errPanic} {
 		h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 5000, cause) })
@@ -112,7 +112,7 @@ func TestExportCutOff(t *testing.T) {
 	}
 }
 
-// stalled is a response whose client reads nothing until it goes away.
+// stalled is a response to a client that reads nothing until it disconnects.
 type stalled struct {
 	http.ResponseWriter
 	begun chan<- struct{}
@@ -125,8 +125,7 @@ func (w stalled) Write([]byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// TestStalledExports checks that clients that don't read their exports don't block other
-// readers.
+// TestStalledExports checks that clients that don't read their exports don't block other readers.
 func TestStalledExports(t *testing.T) {
 	t.Parallel()
 	begun, gone := make(chan struct{}), make(chan struct{})
@@ -142,7 +141,7 @@ func TestStalledExports(t *testing.T) {
 		}
 	})
 	var exports sync.WaitGroup
-	for range max(16, 2*runtime.GOMAXPROCS(0)) { // as many as there are readers
+	for range max(16, 2*runtime.GOMAXPROCS(0)) { // as many as the readers
 		exports.Go(func() { _, _ = h.Try(t.Context(), "POST", "/mailboxes/export", obj{}) })
 		apitest.Receive(t, begun)
 	}
@@ -170,7 +169,7 @@ func TestInProcessCancelsARequest(t *testing.T) {
 	apitest.Receive(t, left)
 }
 
-// TestInProcessAborts checks that a request fails whose handler aborts it before it responds.
+// TestInProcessAborts checks that a request fails if its handler aborts before it responds.
 func TestInProcessAborts(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Middleware = func(http.Handler) http.Handler {
@@ -192,7 +191,7 @@ func TestPanics(t *testing.T) {
 	h.Get("/mailboxes").Want(200)
 }
 
-// closeNotifier is a body that reports when it is closed.
+// closeNotifier is a body that reports its Close.
 type closeNotifier struct {
 	io.Reader
 	once   sync.Once
@@ -219,8 +218,8 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 	h.Get("/workspaces").Is("total", 2) // the body of unknown length was read
 }
 
-// TestOwnerClient checks that the owner's client ignores an Authorization header and has
-// access to its own account only.
+// TestOwnerClient checks that the owner's client ignores an Authorization header and can use only
+// its own account.
 func TestOwnerClient(t *testing.T) {
 	var trusted []bool
 	h := apitest.New(t, func(o *apiserver.Options) {

@@ -16,8 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// references map the name of an input to pairs: a reference to an object that the caller
-// may not see, and one to no object.
+// references maps the name of an input to pairs: a reference to an object that the caller may not
+// see, and a reference to no object.
 type references map[string][][2]string
 
 const (
@@ -38,9 +38,8 @@ func (e estate) hidden() references {
 	return refs
 }
 
-// TestHiddenObjectsLookNonexistent sends a reference to a hidden object in each input of
-// each operation. It checks that the response is the same as for an object that does not
-// exist.
+// TestHiddenObjectsLookNonexistent sends a reference to a hidden object in each input of each
+// operation. It checks that the response is the same as for a nonexistent object.
 func TestHiddenObjectsLookNonexistent(t *testing.T) {
 	h := apitest.New(t)
 	other := h.Owner(t, anotherAccount)
@@ -84,8 +83,8 @@ func (refs references) check(t *testing.T, c *apitest.Client) {
 // placeInputs matches the inputs that name a domain, a mailbox or a workspace.
 var placeInputs = regexp.MustCompile("^(domains?|mailbox(es)?|workspaces?|resource)(_ids?)?$")
 
-// notNarrowable maps an operation that names a domain, a mailbox or a workspace but
-// requires an unrestricted grant to the reason.
+// notNarrowable maps an operation to the reason why it requires an unrestricted grant, although it
+// names a domain, a mailbox or a workspace.
 var notNarrowable = map[string]string{
 	"grant-authorization": "a restricted caller must not grant its permissions to others",
 }
@@ -110,8 +109,8 @@ func TestOperationsInADomainAreNarrowable(t *testing.T) {
 	assert.Check(t, len(found) >= 15, "only %d operations name a domain, a mailbox or a workspace", len(found))
 }
 
-// TestListsOmitHiddenObjects checks every list that a restricted caller may read, and that the
-// caller may read its own objects, and that none has an object of a domain that was deleted.
+// TestListsOmitHiddenObjects checks every list that a restricted caller may read: it contains the
+// caller's own objects, but neither hidden objects nor objects of a deleted domain.
 func TestListsOmitHiddenObjects(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h.Client)
@@ -173,7 +172,7 @@ func (e estate) hiddenIDs(v any) (found []string) {
 	return found
 }
 
-// hides reports whether the id is that of a hidden object of any kind.
+// hides reports whether the id belongs to a hidden object of any kind.
 func (e estate) hides(id string) bool {
 	return slices.Contains(slices.Collect(maps.Values(e[1])), id)
 }

@@ -73,12 +73,12 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 	}
 	checkList(h, "/mailboxes", "domain=Bücher.com", "primary_email", address)
 	checkList(h, "/mailboxes", "domain=nowhere.com", "primary_email", "")
-	// A person's name that is not ASCII is still found.
+	// A name with other than ASCII letters is found too.
 	h.Patch("/mailboxes/"+url.PathEscape("x@bücher.com"), obj{"first_name": "Jürgen", "last_name": "Groß"}).Want(200)
 	for _, term := range []string{"jürgen groß", "ROSS", "GROß", "ju\u0308rgen", "ücher", "x@bücher.com"} {
 		checkList(h, "/mailboxes", "search="+term, "primary_email", address)
 	}
-	// A text that is not a host name is not converted.
+	// A text other than a host name is not converted.
 	h.Password("xn--bcher-kva", nil)
 	checkList(h, "/credentials", "search=bücher", "name", "")
 	rule := h.Get("/forwarding?search=ücher").Str("items.0.id")
@@ -124,7 +124,7 @@ func TestUnknownReferencesAreReportedWithOtherProblems(t *testing.T) {
 		same(t, tt.method+" "+tt.path, got, tt.want)
 	}
 	h.Post("/mailboxes", `{"domain":"nope.com"`).Refused(422, "body json_invalid")
-	// An invalid account id means that no object is looked up.
+	// With an invalid account id, no object is looked up.
 	h.Post("/v1/public/accounts/x/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a"}).
 		Refused(422, "path.account_id uuid_parsing", "body.first_name string_too_short")
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// aliased creates an account whose mailboxes have aliases, and returns its owner's
-// client.
+// aliased creates an account whose mailboxes have aliases, and returns its owner's client.
 func aliased(t *testing.T, h *apitest.Server) *apitest.Client {
 	t.Helper()
 	f := parseFixture(t, `{"accounts":[{"id":"`+fixtureAccount+`","domains":[
@@ -44,7 +43,7 @@ func TestAliasIsAnAddress(t *testing.T) {
 		})
 	}
 	c := aliased(t, apitest.New(t))
-	c.Mailbox("example.com", "bob") // the address of a catch-all mailbox does not reserve any other address
+	c.Mailbox("example.com", "bob") // the address of a catch-all mailbox reserves no other address
 	c.Mailbox("example.net", "info")
 	c.Delete("/mailboxes/jane@example.com").Want(204)
 	for _, free := range []string{"info", "*", "jane"} {
@@ -91,7 +90,7 @@ func TestMailboxWithASlash(t *testing.T) {
 	}
 }
 
-// TestExportOfNamedMailboxes checks that each is exported once, in the order of their creation.
+// TestExportOfNamedMailboxes checks that each mailbox is exported once, in the order of creation.
 func TestExportOfNamedMailboxes(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")

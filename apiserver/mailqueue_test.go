@@ -58,7 +58,7 @@ func (c *sender) calls() ([]email.Message, []time.Time) {
 	return slices.Clone(c.sent), slices.Clone(c.at)
 }
 
-// count is the number of attempts in calls.
+// count returns the number of attempts in calls.
 func (c *sender) count() int {
 	sent, _ := c.calls()
 	return len(sent)
@@ -82,7 +82,7 @@ func TestSender(t *testing.T) {
 		c.calls()
 		h.Post("/forwarding", obj{"target_email": "x@example.net"}).Want(409)
 		h.Patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).Want(200)
-		c.calls()     // messages that are queued together are sent in any order
+		c.calls()     // messages queued together are sent in any order
 		for range 2 { // a replayed response sends nothing
 			h.PostKeyed(key, "/forwarding", obj{"target_email": "y@example.net"}).Want(201)
 		}
@@ -175,8 +175,8 @@ func (r restarts) start(c *sender, configure ...func(*apiserver.Options)) (*apit
 	return apitest.New(r.t, append([]func(*apiserver.Options){first}, configure...)...), log
 }
 
-// TestMessagesSurviveTheProcess checks that the next process sends the messages that the
-// last one and a command have not, and that the database never contains their links.
+// TestMessagesSurviveTheProcess checks that the next process sends the messages left by an earlier
+// process and a command, and that the database never contains their links.
 func TestMessagesSurviveTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
@@ -195,7 +195,7 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 		assert.Assert(t, len(sent) == 1 && sent[0].To == "x@example.net" && sent[0].ForwardingID == id, "the next process sent %+v", sent)
 		shows(t, h, "GET", failed[0].Link, 404, "This link is not valid")
 		shows(t, h, "POST", sent[0].Link, 200, "Confirmed")
-		command, _ := r.start(nil) // on the database
+		command, _ := r.start(nil) // a command on the database
 		operator(t, command).Post("/forwarding", obj{"target_email": "y@example.net"}).Want(201)
 		time.Sleep(time.Minute)
 		sent, _ = up.calls()
@@ -215,8 +215,8 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 // sendPause is the pause after the first failed attempt.
 const sendPause = 10 * time.Second
 
-// TestMessagesOfAKilledProcess checks that another process sends the message of a process
-// that was killed while it sent, but only after the lease.
+// TestMessagesOfAKilledProcess checks that another process sends the message of a process killed
+// while sending, but only after the lease.
 func TestMessagesOfAKilledProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
@@ -236,7 +236,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		h, _ := r.start(other)
 		time.Sleep(time.Minute - time.Second)
 		assert.Check(t, is.Equal(other.count(), 0), "messages were sent within the lease")
-		time.Sleep(16 * time.Second) // until the queue is read next
+		time.Sleep(16 * time.Second) // until the next read of the queue
 		sent, at := other.calls()
 		assert.Assert(t, len(sent) == 1 && at[0].Sub(begun) >= time.Minute, "sent %+v at %v", sent, at)
 		shows(t, h, "GET", first[0].Link, 404, "This link is not valid")
@@ -249,8 +249,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 	})
 }
 
-// TestMessagesAreDropped checks that a queued message is not sent after its link has
-// become invalid.
+// TestMessagesAreDropped checks that a queued message is not sent after its link became invalid.
 func TestMessagesAreDropped(t *testing.T) {
 	later := errors.New("451 later")
 	for name, tt := range map[string]struct {
@@ -306,7 +305,7 @@ func TestMessagesAreDropped(t *testing.T) {
 	}
 }
 
-// TestCloseSendsDueMessages checks that Close sends the messages that are due.
+// TestCloseSendsDueMessages checks that Close sends the due messages.
 func TestCloseSendsDueMessages(t *testing.T) {
 	release := make(chan struct{})
 	c := &sender{}
@@ -326,7 +325,7 @@ func TestCloseSendsDueMessages(t *testing.T) {
 	})
 }
 
-// TestCloseIsBounded checks that Close waits for attempts for a limited time.
+// TestCloseIsBounded checks that Close limits its wait for attempts.
 func TestCloseIsBounded(t *testing.T) {
 	c := &sender{send: func(ctx context.Context, _ email.Message, _ int) error {
 		<-ctx.Done()

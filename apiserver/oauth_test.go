@@ -20,8 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// issuer is a TokenVerifier with a fixed set of tokens. Each token has a User or an
-// error.
+// issuer is a TokenVerifier with a fixed set of tokens. Each token maps to a User or an error.
 type issuer struct {
 	mu       sync.Mutex
 	tokens   map[string]any
@@ -41,7 +40,7 @@ func (i *issuer) VerifyToken(_ context.Context, token string) (identity.User, er
 	return identity.User{}, &identity.InvalidTokenError{Reason: "the access token is not known"}
 }
 
-// set changes what a token is.
+// set replaces the result of a token.
 func (i *issuer) set(token string, userOrError any) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -106,9 +105,9 @@ func TestGrantsOfUsersAddUp(t *testing.T) {
 	c.Get("/mailboxes").Want(200).Is("total", 1)
 }
 
-// TestAccountsThatGrantAUserNothing checks that a user without grants gets the same
-// response for every account, existing or not. It is also the response to a service
-// account of another account.
+// TestAccountsThatGrantAUserNothing checks that a user without grants gets the same response for
+// every account, existing or not, and that a service account of another account gets this response
+// too.
 func TestAccountsThatGrantAUserNothing(t *testing.T) {
 	const mine = "22222222-2222-4333-8444-555555555555"
 	h, _ := newIssued(t, map[string]any{"t": jane(), "stranger": identity.User{ID: "stranger"}})
@@ -176,8 +175,8 @@ func TestIDsOfUsers(t *testing.T) {
 	assert.Check(t, made["owner"] != owner && made["owner"] != made["text"] && uuid.MustParse(made["text"]).Version() == 5, "the built-in owner is %s, and the users are %v", owner, made)
 }
 
-// TestUserCannotBeTheBuiltInOwner checks that a subject equal to the built-in owner's id,
-// which is predictable, has no permissions.
+// TestUserCannotBeTheBuiltInOwner checks that a subject equal to the built-in owner's id, which is
+// predictable, gets no permissions.
 func TestUserCannotBeTheBuiltInOwner(t *testing.T) {
 	owner := api.DerivedID(accountID, "user:owner")
 	h, _ := newIssued(t, map[string]any{"t": identity.User{ID: owner}, "upper": identity.User{ID: strings.ToUpper(owner), Groups: []string{"ops"}}})
@@ -188,8 +187,8 @@ func TestUserCannotBeTheBuiltInOwner(t *testing.T) {
 	}
 }
 
-// TestServiceAccountOfAUser checks that a service account inherits the grants of the user
-// that creates it, including those of the groups.
+// TestServiceAccountOfAUser checks that a service account inherits the grants of the user who
+// creates it, including the groups' grants.
 func TestServiceAccountOfAUser(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	h.Domain("example.com")

@@ -30,8 +30,8 @@ import (
 
 const examplesFile = "internal/httpapi/examples.json"
 
-// example is a call of one operation, as the OpenAPI document shows it. The account's id
-// is left out: readers who try a call fill in their own.
+// example is a call of one operation, as shown in the OpenAPI document. It omits the account's id,
+// because readers who try a call use their own.
 type example struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 	Request    any               `json:"request,omitempty"`
@@ -44,8 +44,8 @@ type exampleCalls struct {
 	recorded map[string]example
 }
 
-// call calls an operation and records the call. params alternates the names and values
-// of parameters in the path and in the query.
+// call calls an operation and records the call. params alternates names and values of parameters in
+// the path and in the query.
 func (c *exampleCalls) call(op api.Spec, body any, params ...string) *apitest.Response {
 	c.T.Helper()
 	path, query, named := strings.TrimPrefix(op.Path, api.Prefix), url.Values{}, map[string]string{}
@@ -72,8 +72,8 @@ func (c *exampleCalls) call(op api.Spec, body any, params ...string) *apitest.Re
 	return r
 }
 
-// TestOpenAPIExamples calls every operation once, on a service whose clock and random
-// source are fixed, and compares the calls with the examples of the OpenAPI document.
+// TestOpenAPIExamples calls every operation once, on a service with a fixed clock and random
+// source, and compares the calls with the examples of the OpenAPI document.
 func TestOpenAPIExamples(t *testing.T) {
 	if onPostgres {
 		t.Skip("the examples are recorded on SQLite: PostgreSQL may run an update again, with other ids")
@@ -168,7 +168,7 @@ func (c *exampleCalls) all() {
 	c.call(api.DeleteDomain.Spec, nil, "domain", "example.org")
 }
 
-// failingEngine is an engine in which a statement fails when left has counted down to zero.
+// failingEngine is an engine in which a statement fails when left reaches zero.
 type failingEngine struct {
 	sqlstore.Engine
 	left *atomic.Int64
@@ -208,27 +208,28 @@ func (q failingQuerier) QueryContext(ctx context.Context, query string, args ...
 	return q.Querier.QueryContext(ctx, query, args...)
 }
 
-// failedRows end with an error, as they do when the connection is lost while they are read.
+// failedRows end with an error, like rows whose connection is lost.
 type failedRows struct{ sqlstore.Rows }
 
 func (failedRows) Next() bool   { return false }
 func (failedRows) Err() error   { return errFailed }
 func (failedRows) Close() error { return nil }
 
-// statements lets the statements of stores fail, one after another.
+// statements makes the statements of stores fail, one after another.
 type statements struct {
 	t    *testing.T
 	left atomic.Int64
 }
 
-// each calls fn with each of its statements failing, and then returns what it returns.
+// each calls fn repeatedly, each time with another failing statement, and returns the result of the
+// call without a failure.
 func (s *statements) each(fn func() error) error {
 	s.t.Helper()
 	for n := int64(1); ; n++ {
 		s.left.Store(n)
 		err := fn()
 		if s.left.Swap(0) > 0 {
-			return err // no statement has failed
+			return err // no statement failed
 		}
 		assert.Check(s.t, err != nil, "statement %d failed", n)
 	}
@@ -240,7 +241,7 @@ func (s *statements) open() *sqlstore.Store {
 	return db.Wrap(func(e sqlstore.Engine) sqlstore.Engine { return failingEngine{e, &s.left} })
 }
 
-// of lets each statement of a client's requests fail.
+// of makes each statement of a client's requests fail.
 func (s *statements) of(c *apitest.Client) *apitest.Client {
 	c.HTTP.Transport = failEach{c.HTTP.Transport, s}
 	return c
@@ -261,7 +262,7 @@ func (f failEach) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		}
 		text, err := io.ReadAll(resp.Body)
 		resp.Body = io.NopCloser(bytes.NewReader(text))
-		if resp.StatusCode == 500 && bytes.Contains(text, []byte(errFailed.Error())) { // as ExposeFaults is on
+		if resp.StatusCode == 500 && bytes.Contains(text, []byte(errFailed.Error())) { // ExposeFaults is on
 			return errFailed
 		}
 		return err
@@ -269,8 +270,8 @@ func (f failEach) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	return resp, err
 }
 
-// TestEachStatementFails checks that nothing succeeds if one of its statements fails, and that it
-// then changes nothing: what follows succeeds.
+// TestEachStatementFails checks that an operation fails if one of its statements fails, and changes
+// nothing, so that a retry succeeds.
 func TestEachStatementFails(t *testing.T) {
 	f := &statements{t: t}
 	db, target := f.open(), f.open()

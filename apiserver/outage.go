@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// outageLog is a store that logs when it becomes unavailable and available again, instead of
-// each failure. A transaction that waited too long for a lock is no outage.
+// outageLog is a store that logs the begin and the end of an outage instead of each failure.
+// Waiting too long for a lock is not an outage.
 type outageLog struct {
 	store.Store
 	log    *slog.Logger
@@ -22,12 +22,12 @@ func (o *outageLog) View(ctx context.Context, fn func(store.Reader) error) error
 	return o.observe(o.Store.View(ctx, fn))
 }
 
-// Update implements store.Store. A view ends no outage: a full disk can be read.
+// Update implements store.Store. Unlike View it can end an outage: a full disk can still be read.
 func (o *outageLog) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return o.end(o.observe(o.Store.Update(ctx, fn)))
 }
 
-// Ping implements store.Store. It tries an update if one has failed.
+// Ping implements store.Store. After a failed update it tries an update.
 func (o *outageLog) Ping(ctx context.Context) error { return o.end(o.observe(o.Store.Ping(ctx))) }
 
 // end logs the end of an outage unless there is an error.

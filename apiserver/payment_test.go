@@ -30,7 +30,7 @@ func TestPaymentPage(t *testing.T) {
 		shows(t, h, "GET", address, 200, "Payment needed", "<li><strong>example.com</strong> waits for payment</li>",
 			"<li><strong>xn--bcher-kva.de</strong> waits for payment</li>", "This server takes no money itself")
 	}
-	// The page shows nothing else of this account, and nothing of another one.
+	// The page shows nothing else of this account, and nothing of other accounts.
 	_, _, page := visit(t, h, "GET", url)
 	for _, foreign := range []string{"other.com", "taken.com", accountID, "Jane", "<form"} {
 		assert.Check(t, !strings.Contains(page, foreign), "the page shows %q:\n%s", foreign, page)
@@ -62,10 +62,9 @@ func TestPaymentPageOfAPaidPurchase(t *testing.T) {
 
 const week = 7 * 24 * time.Hour
 
-// TestUnpaidPurchaseIsDeleted checks that a purchase deletes the overdue domains of its
-// account and of its name, that other changes don't see them, and that they don't keep an
-// account from being deleted. The audit log names the
-// system as the subject.
+// TestUnpaidPurchaseIsDeleted checks that a purchase deletes the overdue domains of its account and
+// of its name, that other changes don't see them, and that they don't keep an account from being
+// deleted. The audit log names the system as the subject.
 func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	a := newAudited(t)
 	fixture, err := fixture.Read(strings.NewReader(`{"registrar":{"payment_needed":true},"accounts":[{"id":"33333333-2222-4333-8444-555555555555","domains":[{
@@ -137,7 +136,7 @@ func TestPurchaseRefusals(t *testing.T) {
 		total := bought.Str("estimated_total")
 		assert.Check(t, offer.Str("price") == total, "%s costs %q, and was bought for %q", name, offer.Str("price"), total)
 	}
-	// A domain that the account owns is reported with its id.
+	// A domain of the account is reported with its id.
 	a.Is("results.4.id", mine, "results.6.id", a.Str("results.0.id"))
 	h.Get("/domains").Is("total", 6)
 

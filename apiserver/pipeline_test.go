@@ -21,7 +21,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// withBody calls fn for each operation that takes a body.
+// withBody calls fn for each operation with a body.
 func withBody(t *testing.T, h *apitest.Server, fn func(c *apitest.Client, r *request)) {
 	t.Helper()
 	for _, spec := range api.Specs() {
@@ -123,12 +123,13 @@ func TestStrict(t *testing.T) {
 	} {
 		same(t, tt.path, h.Post(tt.path, tt.body).Problems(), tt.want)
 	}
-	h.Domain("example.com") // contact_info has members of its own
+	h.Domain("example.com") // contact_info contains members itself
 	h.Post("/feedback", obj{"title": "t", "description": "d", "attributes": obj{"own": 1}}).Want(201)
 	h.Get("/domains?page_size=1&search=x").Want(200)
 }
 
-// TestRequestOf checks what middleware knows of a request, also of one that is refused.
+// TestRequestOf checks the information that middleware gets about a request, also about a refused
+// one.
 func TestRequestOf(t *testing.T) {
 	var got []string
 	h := apitest.New(t, func(o *apiserver.Options) {
@@ -221,8 +222,8 @@ func TestHealth(t *testing.T) {
 	assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
 }
 
-// TestBodyMemoryIsUsedUp checks that large requests get a 503 while others use all the memory,
-// and that small ones do not.
+// TestBodyMemoryIsUsedUp checks that large requests get a 503 while others use all the memory, and
+// that small requests succeed.
 func TestBodyMemoryIsUsedUp(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 6<<20 + 100<<10 })
@@ -277,8 +278,8 @@ func TestFeedbackIsBounded(t *testing.T) {
 	c.Post("/feedback", feedback).Want(429)
 }
 
-// TestUnavailableStore checks that the response to a client has a Retry-After header, and
-// that the log reports when the outage begins and ends.
+// TestUnavailableStore checks that the response contains a Retry-After header, and that the log
+// reports the beginning and the end of the outage.
 func TestUnavailableStore(t *testing.T) {
 	unwritable := newFaulty(t)
 	var log bytes.Buffer
@@ -300,7 +301,7 @@ func TestUnavailableStore(t *testing.T) {
 	log.Reset()
 	unwritable.updatesFail(fmt.Errorf("%w: the disk is full", store.ErrUnavailable))
 	h.Do("POST", "/workspaces", map[string]any{"name": "D"}).Refused(503, "header unavailable")
-	assert.NilError(t, h.Service.Ready(t.Context())) // of a server without requests
+	assert.NilError(t, h.Service.Ready(t.Context())) // for a server without requests
 	assert.Check(t, strings.Contains(log.String(), "available again"), "the log is\n%s", &log)
 	log.Reset()
 	unwritable.updatesFail(fmt.Errorf("%w: another process has been writing", store.ErrLocked))

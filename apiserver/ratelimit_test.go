@@ -83,18 +83,18 @@ func TestRateLimitWithoutCredential(t *testing.T) {
 		{"192.0.2.1:2", "mhsa_guess_1", 401}, // guessed tokens share the bucket of their address
 		{"[::ffff:192.0.2.1]:3", "mhsa_guess_2", 401},
 		{"192.0.2.1:4", "mhsa_guess_3", 429},
-		{"192.0.2.1:5", c.Token, 200}, // a valid credential has its own bucket
+		{"192.0.2.1:5", c.Token, 200}, // a valid credential uses its own bucket
 		{"192.0.2.2:1", "", 401},
 		{"[2001:db8::1]:1", "", 401},
 		{"[2001:db8::2]:1", "", 401},
 		{"[2001:db8::3]:1", "", 401},
-		{"[2001:db8::4]:1", "", 429}, // a network has one bucket
+		{"[2001:db8::4]:1", "", 429}, // a network shares one bucket
 		{"[2001:db8:0:1::4]:1", "", 401},
 		{"socket 1", "", 401},
 		{"socket 1", "", 401},
 		{"socket 1", "", 401},
 		{"socket 1", "", 429},
-		{"socket 2", "", 401}, // what is no IP address has a bucket of its own
+		{"socket 2", "", 401}, // a text other than an IP address uses its own bucket
 	} {
 		assert.Check(t, is.Equal(ask(step.address, step.token), step.want), "step %d, %s %q", i, step.address, step.token)
 	}

@@ -57,8 +57,7 @@ func TestResetWithClockSetBack(t *testing.T) {
 	assert.Check(t, strings.HasPrefix(at, start.Format("2006-01-02T15:04")), "created at %s, want %s", at, start)
 }
 
-// TestResetIsAtomic checks that a reset with a fixture that can't be loaded changes
-// nothing.
+// TestResetIsAtomic checks that a reset with an invalid fixture changes nothing.
 func TestResetIsAtomic(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -74,8 +73,7 @@ func TestResetIsAtomic(t *testing.T) {
 	h.Get("/domains/example.com").Want(200)
 }
 
-// TestSettlePaymentOfAFixture checks that a fixture's domain that waits for its payment
-// can be paid.
+// TestSettlePaymentOfAFixture checks that a fixture's domain in pending_payment can be paid.
 func TestSettlePaymentOfAFixture(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -111,8 +109,8 @@ func together(n int, fn func(i int)) {
 	all.Wait()
 }
 
-// TestReplicasStartTogether checks that replicas can be started at the same time with a fixture,
-// and create its account once.
+// TestReplicasStartTogether checks that replicas started at the same time with a fixture create its
+// account once.
 func TestReplicasStartTogether(t *testing.T) {
 	t.Parallel()
 	f := exampleFixture(t)

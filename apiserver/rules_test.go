@@ -14,8 +14,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// TestRules sends requests to one account one after another, also with each of their statements
-// failing. A step names its client, and after an arrow what later steps call its object.
+// TestRules sends requests to one account one after another, and repeats each with each of its
+// statements failing. A step names its client, and after an arrow the name of its object in later
+// steps.
 func TestRules(t *testing.T) {
 	f := &statements{t: t}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.ExposeFaults = f.open(), true })
@@ -115,7 +116,7 @@ func TestRules(t *testing.T) {
 		{"owner GET /audit-log?since=9999-12-31T23:00:00-12:00", "", 422, `"since"`},
 		{"owner POST /billing/change-plan", `{"plan_id":"smtp_per_proxy","effective_date":"2026-03-15T00:00:00Z"}`, 200, `"scheduled"`},
 		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"`},
-		{"owner DELETE /domains/b.com", "", 204, ""}, // with an alias of jane, to which a rule forwards
+		{"owner DELETE /domains/b.com", "", 204, ""}, // with an alias of jane that a rule forwards to
 		{"owner DELETE /mailboxes/jane@a.com", "", 204, ""},
 		{"owner PATCH /forwarding/$ALIAS/active", `{"active":true}`, 409, "j@a.com was deleted"},
 		{"owner PATCH /forwarding/$INFO/active", `{"active":true}`, 409, "may belong to somebody else now; set target_email again"},

@@ -82,7 +82,7 @@ func TestLog(t *testing.T) {
 	h.As(token).PostKeyed(key, "/credentials", obj{"name": "b", "value": "a-secret-value"}).Want(201).Is("generated_secret", nil)
 	h.As(token).Get("/mailboxes?search=a-secret-term")
 	h.As(token + "x").Get("/mailboxes").Want(401)
-	visit(t, h, "GET", "http://mailhost.test"+apiserver.HealthPath+"live") // of which only the debug log has a line
+	visit(t, h, "GET", "http://mailhost.test"+apiserver.HealthPath+"live") // only the debug log contains a line for it
 	for _, secret := range []string{token, strings.Split(token, "_")[2], generated, "a-secret-value", "a-secret-term", key} {
 		assert.Check(t, !strings.Contains(log.String(), secret), "the log contains %q: %s", secret, &log)
 	}
@@ -120,7 +120,7 @@ func TestCancelPlanReplay(t *testing.T) {
 	h.PostKeyed(otherKey, "/billing/cancel-plan", obj{"cancel_immediately": true}).Refused(403, "path.account_id account_cancelled")
 	h.PostKeyed("x", "/workspaces", obj{"name": "x"}).Want(422)
 	h.PostKeyed(otherKey, "/workspaces", obj{"name": "x"}).Refused(403, "path.account_id account_cancelled")
-	known.Post("/workspaces", obj{}).Refused(403, "path.account_id account_cancelled") // although the cache has the account as it was
+	known.Post("/workspaces", obj{}).Refused(403, "path.account_id account_cancelled") // although the cache contains the account as it was
 	h.Post("/workspaces", obj{}).Refused(403, "path.account_id account_cancelled")     // there is no response to replay
 	h.Do("PATCH", "/mailboxes/x", obj{"first_name": 1}, "Idempotency-Key", otherKey).Refused(403, "path.account_id account_cancelled")
 }

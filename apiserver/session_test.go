@@ -20,20 +20,21 @@ import (
 
 const browserAddress = "192.0.2.7:1234"
 
-// refused checks the status and the type of an *api.Error.
+// refused checks the status code and type of an *api.Error.
 func refused(t *testing.T, what string, err error, status int, typ string) {
 	t.Helper()
 	response, ok := errors.AsType[*api.Error](err)
 	assert.Check(t, ok && response.GetStatus() == status && response.Detail[0].Type == typ, "%s: %v; want %d %s", what, err, status, typ)
 }
 
-// unclosed is a store of two services, which one of them closes.
+// unclosed is a store that two services share and one of them closes.
 type unclosed struct{ store.Store }
 
 func (unclosed) Close() error { return nil }
 
-// TestSession checks that a sealed session is opened by another process on the same
-// database, shows nothing of its token, and ends with its time, or at once with its token.
+// TestSession checks that another process on the same database can open a sealed session, that the
+// session reveals nothing of its token, and that it ends after its lifetime, or at once with its
+// token.
 func TestSession(t *testing.T) {
 	shared := newStore(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = shared })
@@ -67,7 +68,7 @@ func TestSession(t *testing.T) {
 	assert.NilError(t, err)
 	assert.NilError(t, errors.Join(other.SignOut(t.Context(), sealed), h.Service.SignOut(t.Context(), sealed)))
 	publicID, content, _ = strings.Cut(sealed, ".")
-	for _, copied := range []string{sealed, publicID + "." + content[:4] + "\r\n" + content[4:]} { // base64 may have line ends
+	for _, copied := range []string{sealed, publicID + "." + content[:4] + "\r\n" + content[4:]} { // base64 may contain line breaks
 		_, err := h.Service.Session(t.Context(), copied)
 		refused(t, "a copy of a session after the sign-out", err, 401, api.TypeTokenExpired)
 	}
@@ -81,8 +82,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSignInIsLimited checks that failed attempts count against the limit of an address,
-// and do not keep others out.
+// TestSignInIsLimited checks that failed attempts count against the limit of an address, and don't
+// lock out others.
 func TestSignInIsLimited(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.RateLimit = apiserver.RateLimit{Requests: 3, Per: time.Minute} })
 	_, client := h.ServiceAccount(h.Client, obj{"name": "ada"})
@@ -99,11 +100,11 @@ func TestSignInIsLimited(t *testing.T) {
 	assert.Check(t, err, "another address")
 }
 
-// TestUserSession checks that the session of a person is for one account, shows nothing of
-// the access token, and ends with its time, with the access token, or at once with the last
-// grant, in every process on the database.
+// TestUserSession checks that a user's session is for one account, reveals nothing of the access
+// token, and ends after its lifetime, with the access token, or at once with the last grant, in
+// every process on the database.
 func TestUserSession(t *testing.T) {
-	// A JWT, which is packed, and a token of another form.
+	// A JWT, which is compressed, and a token of another form.
 	jwt := "eyJhbGciOiJSUzI1NiJ9." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"auth0|jane","groups":["`+strings.Repeat("engineering ", 300)+`"]}`)) + ".AAECAwQFBgcICQ"
 	expiry := apitest.Start.Add(2 * time.Hour)
 	user := jane()
@@ -117,7 +118,7 @@ func TestUserSession(t *testing.T) {
 	grant := h.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView})
 	_, err := h.Service.SignInUser(t.Context(), "opaque", accountID, browserAddress, time.Hour)
 	refused(t, "an account without a secret", err, 409, api.TypeConflict)
-	for _, account := range []string{accountID, "33333333-2222-4333-8444-555555555555"} { // nobody may find out which exists
+	for _, account := range []string{accountID, "33333333-2222-4333-8444-555555555555"} { // must not reveal which account exists
 		_, err := h.Service.Session(t.Context(), account+".AAAA")
 		refused(t, "a session of the account "+account, err, 401, api.TypeInvalidToken)
 	}
@@ -161,7 +162,7 @@ func TestUserSession(t *testing.T) {
 	}
 	ended, err := other.SignInUser(t.Context(), "opaque", second, browserAddress, 3*time.Hour)
 	assert.NilError(t, err)
-	i.set("opaque", &identity.IssuerUnavailableError{RetryAfter: time.Second}) // does not keep anybody from signing out
+	i.set("opaque", &identity.IssuerUnavailableError{RetryAfter: time.Second}) // must not prevent a sign-out
 	assert.NilError(t, h.Service.SignOut(t.Context(), ended))
 	i.set("opaque", jane())
 	_, err = other.Session(t.Context(), ended)

@@ -24,9 +24,9 @@ const (
 	otherKey = "0a1b2c3d-0000-4000-8000-00000000abce"
 )
 
-// ready creates the objects that the valid body of an operation needs, and returns the
-// request with their ids. If it is sent once, it succeeds and changes something. An
-// operation whose body names an object adds its set-up here.
+// ready creates the objects that the valid body of an operation needs, and returns the request with
+// their ids. Sent once, the request succeeds and changes something. Add the set-up here for an
+// operation whose body refers to an object.
 func ready(h *apitest.Server, r *request) *request {
 	h.Domain("empty.com")
 	h.Domain("example.com")
@@ -162,7 +162,7 @@ func TestSecretsAtRest(t *testing.T) {
 // secretOf returns the secret part of a service account's token.
 func secretOf(token string) string { return strings.Split(token, "_")[2] }
 
-// formsOf returns a secret as it is, and in encoded and decoded forms.
+// formsOf returns a secret, plain and in encoded and decoded forms.
 func formsOf(secret string) map[string]string {
 	encoded := []byte(secret)
 	forms := map[string]string{
@@ -173,8 +173,7 @@ func formsOf(secret string) map[string]string {
 		forms["bytes"] = string(id[:])
 		forms["hex of the bytes"] = hex.EncodeToString(id[:])
 	}
-	// A token's secret ends in a checksum. Its first 52 digits of base 32 are its 32
-	// bytes.
+	// A token's secret ends in a checksum. Its first 52 digits of base 32 encode its 32 bytes.
 	if raw, err := tokenEncoding.DecodeString(secret[:min(len(secret), 52)]); err == nil && len(raw) >= 20 {
 		forms["bytes"] = string(raw)
 		forms["hex of the bytes"] = hex.EncodeToString(raw)

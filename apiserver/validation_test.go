@@ -16,8 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// validBodies are valid request bodies by operation, in an account with the domain
-// example.com.
+// validBodies maps operations to valid request bodies, in an account with the domain example.com.
 var validBodies = map[string]string{
 	"create-service-account": `{"name":"ci","expires_at":"2027-01-01T00:00:00Z"}`,
 	"grant-authorization":    `{"grant_kind":"capability","subject_type":"user","subject_id":"u","capability_key":"mailbox.view","resource_type":"domain","resource_id":"` + nobody + `"}`,
@@ -42,10 +41,10 @@ var validBodies = map[string]string{
 	"create-workspace":   `{"name":"n"}`,
 }
 
-// pathValues are valid values of path parameters.
+// pathValues maps path parameters to valid values.
 var pathValues = map[string]string{"account_id": accountID, "mailbox": "jane@example.com", "domain": "example.com", "dns_record_id": "1"}
 
-// request is a request to one operation. broken changes it in places.
+// request is a request to one operation. broken replaces values in it.
 type request struct {
 	spec  api.Spec
 	path  map[string]string
@@ -148,8 +147,8 @@ func inputsOf(spec api.Spec) []input {
 	return inputs
 }
 
-// bodyFields returns the fields of a body, with the fields and elements of objects and
-// lists in it.
+// bodyFields returns the fields of a body, including the fields and elements of nested objects and
+// lists.
 func bodyFields(t reflect.Type, loc []string) (found []input) {
 	for f := range fields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -199,8 +198,8 @@ func (f input) kind() string {
 	return "dict"
 }
 
-// TestValidation checks that each value of each input that violates its type or limits is
-// reported, and that values at the limits are accepted.
+// TestValidation checks that each value that violates an input's type or limits is reported, and
+// that values at the limits are accepted.
 func TestValidation(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -226,7 +225,7 @@ func TestValidation(t *testing.T) {
 						t.Errorf("%v at %v is rejected: %s", value, in.loc, a)
 					}
 				}
-				if in.kind() != "string" || slices.Contains(in.loc, "0") { // an item fails on its own
+				if in.kind() != "string" || slices.Contains(in.loc, "0") { // an invalid item does not fail the request
 					continue
 				}
 				a := r.broken(in.loc, "a\x00b").send(c)

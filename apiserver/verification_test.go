@@ -16,8 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// visit requests a page without a credential, as a recipient does. headers alternates
-// names and values.
+// visit requests a page without a credential, like a recipient. headers alternates names and
+// values.
 func visit(t *testing.T, h *apitest.Server, method, link string, headers ...string) (status int, header http.Header, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, link, nil)
@@ -69,7 +69,7 @@ func TestVerification(t *testing.T) {
 	secret, ok := strings.CutPrefix(link, "https://mail.example/verify-forwarding/")
 	assert.Check(t, ok && !strings.Contains(string(h.Get("/forwarding/"+id).Raw), secret), "the link is %s, or the rule shows its secret", link)
 
-	// Opening the link, as mail scanners do, confirms nothing.
+	// Opening the link, like a mail scanner, confirms nothing.
 	for range 2 {
 		shows(t, h, "GET", link, 200, "Forward mail to you?", "x@example.net", `<form method="post"><button type="submit">Confirm</button></form>`, "until 17 March 2026 at 15:09 UTC")
 	}
@@ -91,8 +91,8 @@ func TestVerification(t *testing.T) {
 	assert.Check(t, status == 405 && header.Get("Allow") == "GET, HEAD, POST", "PUT returns %d, Allow %q", status, header.Get("Allow"))
 }
 
-// TestVerificationOfADisabledRule checks that the page of a rule that its owner has
-// switched off does not claim that mail is forwarded.
+// TestVerificationOfADisabledRule checks that the page of a disabled rule does not claim that mail
+// is forwarded.
 func TestVerificationOfADisabledRule(t *testing.T) {
 	h := apitest.New(t)
 	id := h.Forwarding("x@example.net", nil)
@@ -101,8 +101,8 @@ func TestVerificationOfADisabledRule(t *testing.T) {
 	h.Get("/forwarding/"+id).Is("verification_state", "verified", "active", false)
 }
 
-// TestVerificationFromAnotherOrigin checks that a cross-site POST confirms, because its
-// sender knows the link, and that the response allows nothing else.
+// TestVerificationFromAnotherOrigin checks that a cross-site POST confirms, because its sender
+// knows the link, and that the response allows nothing else.
 func TestVerificationFromAnotherOrigin(t *testing.T) {
 	h := apitest.New(t)
 	id := h.Forwarding("x@example.net", nil)
@@ -124,7 +124,7 @@ func TestVerificationInACancelledAccount(t *testing.T) {
 
 	h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 	before := h.Get("/forwarding/"+open).Want(200).Is("verification_state", "pending", "active", false)
-	for range 2 { // the second time, the link has expired
+	for range 2 { // the second time with an expired link
 		for _, method := range []string{"GET", "POST"} {
 			shows(t, h, method, h.Service.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled", "Nothing is forwarded")
 			_, _, page := visit(t, h, method, h.Service.Outbox()[0].Link)
@@ -156,7 +156,7 @@ func TestVerificationLinkStates(t *testing.T) {
 	h.Get("/forwarding/"+id).Is("verification_state", "expired")
 
 	h.Patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).Want(200)
-	check(link, 404, unknown) // a newer link has replaced it
+	check(link, 404, unknown) // replaced by a newer link
 	check(link+"x", 404, unknown)
 	check(link[:len(link)-1], 404, unknown)
 	check("http://localhost:8080/verify-forwarding/x", 404, unknown)
@@ -168,9 +168,9 @@ func TestVerificationLinkStates(t *testing.T) {
 	check(h.Service.Outbox()[2].Link, 404, unknown)
 }
 
-// TestTargetWithoutItsDomain checks that the deletion of a domain stops the rules of every account
-// to addresses in it, so that its next owner gets no mail for them. One that was never paid for
-// stops none.
+// TestTargetWithoutItsDomain checks that deleting a domain stops the rules of every account to
+// addresses in it, so that its next owner does not get the forwarded mail. Deleting a domain that
+// was never paid stops no rule.
 func TestTargetWithoutItsDomain(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Registrar.PaymentNeeded = true })
 	other, rules := h.Owner(t, nobody), map[string]string{}
@@ -191,8 +191,7 @@ func TestTargetWithoutItsDomain(t *testing.T) {
 	other.Get(rules["x@unpaid.com"]).Is("verification_state", "verified", "active", true)
 }
 
-// TestPagesOfABrokenStore checks that an internal error is shown as a page without
-// details.
+// TestPagesOfABrokenStore checks that the page for an internal error shows no details.
 func TestPagesOfABrokenStore(t *testing.T) {
 	broken, log := newFaulty(t), apitest.NewLog()
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = broken, slog.New(slog.NewJSONHandler(log, nil)) })
@@ -216,8 +215,8 @@ func TestPagesOfABrokenStore(t *testing.T) {
 	}
 }
 
-// TestMessagesOfAnAccountAreLimited checks what the response to a refused message says, and that
-// a replay takes no token. The model test has when messages are refused.
+// TestMessagesOfAnAccountAreLimited checks the response to a refused message, and that a replay
+// takes no token. The model test checks when messages are refused.
 func TestMessagesOfAnAccountAreLimited(t *testing.T) {
 	h := apitest.New(t)
 	for i := range 20 {
@@ -232,6 +231,6 @@ func TestMessagesOfAnAccountAreLimited(t *testing.T) {
 	for range 2 {
 		h.PostKeyed(key, "/forwarding", body).Want(201)
 	}
-	h.Clock.Advance(-100 * time.Hour) // a clock that is set back does not extend the wait
+	h.Clock.Advance(-100 * time.Hour) // setting the clock back does not extend the wait
 	h.Post("/forwarding", obj{"target_email": "third@example.net"}).Refused(429, "body.target_email rate_limited").Says("try again in 60 s")
 }
