@@ -75,7 +75,7 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 		accounts, err := r.Accounts()
 		for _, account := range accounts {
 			who, err := user.In(account.ID, noOperation)
-			if err != nil { // the user's id is that of the built-in owner
+			if err != nil { // the user's id equals the built-in owner's
 				continue
 			}
 			grants, err := r.GrantsOf(account.ID, who.Subjects)
