@@ -1,6 +1,5 @@
-// Package access has the commands for accounts, and for who may do what in them: service
-// accounts with their tokens, grants, and people who sign in. They work on a database, or over
-// HTTP with the rights of a token.
+// Package access provides the commands for accounts and rights: service accounts with their tokens,
+// grants, and sign-in. They work on a database, or over HTTP with the rights of a token.
 package access
 
 import (
@@ -26,8 +25,7 @@ type AccountCommand struct {
 	Delete accountDeleteCommand `cmd:"" help:"Delete an account that has no domains, for instance one that was created by mistake."`
 }
 
-// accountSummary is an account with the number of objects in it. Counts are null if the
-// caller may not see the objects.
+// accountSummary is an account with its numbers of objects. A number is null if the caller may not see the objects.
 type accountSummary struct {
 	api.Account
 	Domains         *int `json:"domains"`
@@ -48,7 +46,7 @@ func summarize(ctx context.Context, c *apiclient.Client) (s accountSummary, err 
 	return s, errors.Join(domainsErr, mailboxesErr, tokensErr)
 }
 
-// total returns the length of a list, and nil if the caller may not see it.
+// total returns the length of a list, or nil if the caller may not see it.
 func total(ctx context.Context, c *apiclient.Client, list api.Spec) (*int, error) {
 	n, err := apiclient.Total(ctx, c, list)
 	if apiclient.Denied(err) {
@@ -148,7 +146,7 @@ type newAccount struct {
 	AccountID   string `json:"account_id"`
 	WorkspaceID string `json:"workspace_id"`
 	Token       string `json:"token"`
-	// others is how many other accounts the database has.
+	// others is the number of other accounts in the database.
 	others int
 }
 
@@ -208,7 +206,7 @@ func (c InitCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	if a.others > 0 && c.AccountID == "" { // a script that runs twice, rather than a choice
+	if a.others > 0 && c.AccountID == "" { // a script that ran twice, not a choice
 		database := cli.RedactDatabase(c.Database)
 		fmt.Fprintf(p.Stderr, "mailhostd: %s had %s already, and %s is another one. List them with: mailhostd account list --database %s\n",
 			database, cli.Counted(a.others, "account"), a.AccountID, database)

@@ -28,7 +28,7 @@ type subjectFlags struct {
 	Workload       string `variable:"-" xor:"subject" placeholder:"NAME" help:"A workload, such as a job of a CI system, by its name in the trust file."`
 }
 
-// subject returns the subject, and empty strings if none was chosen.
+// subject returns the chosen subject, or empty strings.
 func (f subjectFlags) subject(ctx context.Context, c *apiclient.Client) (typ, id string, err error) {
 	switch {
 	case f.User != "":
@@ -71,7 +71,7 @@ func (c grantListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target)
 	return c.PrintTable(p, grants, "There is no such grant.", grantRows(*grants, names, c.All))
 }
 
-// grantRows returns a table of grants. Those of a subject that may only plan are one row.
+// grantRows returns a table of grants, with a single row for a subject that may only plan.
 func grantRows(grants []api.Authorization, names grantNames, revoked bool) [][]string {
 	rows := [][]string{{"ID", "SUBJECT", "RIGHT", "IN", "GRANTED"}}
 	if revoked {

@@ -22,7 +22,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
 
-// tokensFlag names the file with the tokens of the people who signed in.
+// tokensFlag names the file with the tokens of people who signed in.
 type tokensFlag struct {
 	Tokens string `variable:"MAILHOSTD_TOKENS" placeholder:"FILE" help:"File that keeps the tokens. Default: mailhost/tokens.json in your configuration folder."`
 }
@@ -113,7 +113,7 @@ func (c LoginCommand) Run(ctx context.Context, p cli.Program) error {
 	return err
 }
 
-// client returns how to sign in. Flags have precedence over what the API publishes.
+// client returns the client to sign in with. Flags take precedence over the settings that the API publishes.
 func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 	var client signin.Client
 	if c.Issuer == "" || c.ClientID == "" {
@@ -133,7 +133,7 @@ func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 	if len(c.Parameter) > 0 {
 		client.Parameters = nil
 	}
-	if err := client.CheckTarget(c.BaseURL); err != nil { // what the API names, not what the person does
+	if err := client.CheckTarget(c.BaseURL); err != nil { // the published settings, not the flags
 		return client, err
 	}
 	if len(c.Parameter) > 0 {
@@ -143,10 +143,10 @@ func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 	return client, nil
 }
 
-// newToken refreshes a token, or has the person sign in.
+// newToken refreshes a token, or makes the person sign in.
 func (c LoginCommand) newToken(ctx context.Context, p cli.Program, client signin.Client, old *oauth2.Token) (*oauth2.Token, error) {
 	if old != nil && old.RefreshToken != "" {
-		// An issuer refuses a refresh token that has ended: then the person signs in again.
+		// The issuer refuses an expired refresh token: then the person signs in again.
 		if token, err := client.Refresh(ctx, old.RefreshToken); err == nil && time.Until(token.Expiry) > 0 {
 			return token, nil
 		}
@@ -177,7 +177,7 @@ func (c LoginCommand) signIn(ctx context.Context, p cli.Program, client signin.C
 	})
 }
 
-// openBrowser opens a page. The person can open it too, so that no error matters.
+// openBrowser opens a page. It ignores errors, because the person can open the page too.
 func openBrowser(ctx context.Context, page string) {
 	command := []string{"xdg-open"}
 	switch runtime.GOOS {
@@ -192,7 +192,7 @@ func openBrowser(ctx context.Context, page string) {
 	}
 }
 
-// warn prints what a person should know about a new token: that it ends early, or has no rights.
+// warn prints a warning about a new token that expires early or gives no rights.
 func (c LoginCommand) warn(ctx context.Context, p cli.Program, token *oauth2.Token) {
 	if left := time.Until(token.Expiry); left < c.ValidFor {
 		fmt.Fprintf(p.Stderr, "The issuer's tokens are valid for %s, less than --valid-for %s: a longer run of Terraform ends in a 401. Have the issuer make them valid for longer.\n", left.Round(time.Second), c.ValidFor)
@@ -214,7 +214,7 @@ type personClaims struct {
 	Name    string `json:"preferred_username"`
 }
 
-// claimsOf returns the claims of an access token that is a JWT, which the API verifies, or nil.
+// claimsOf returns the claims of a JWT access token without verifying it, or nil for another token.
 func claimsOf(token string) *personClaims {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

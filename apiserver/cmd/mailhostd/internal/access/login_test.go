@@ -51,8 +51,8 @@ func login(t *testing.T, browse bool, args ...string) (code int, stdout, stderr 
 	return code, strings.TrimSpace(out.String()), all.String()
 }
 
-// visit opens a page as a browser does, and follows its redirects. Before that it visits
-// the command as another site could, which must change nothing.
+// visit opens a page like a browser, and follows its redirects. It first sends a request to the command
+// like another site, which must change nothing.
 func visit(ctx context.Context, t *testing.T, page string) {
 	u, err := url.Parse(page)
 	if err != nil {
@@ -76,7 +76,7 @@ func visit(ctx context.Context, t *testing.T, page string) {
 	}
 }
 
-// TestLogin signs a person in for a server, uses the token there, and again without the
+// TestLogin signs a person in for a server and uses the token, and then signs in again without the
 // person.
 func TestLogin(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestLogin(t *testing.T) {
 	assert.Check(t, again == first, "a second login printed another token")
 	code, token, stderr := login(t, false, "--base-url", s.URL+"/", "--tokens", tokens)
 	assert.Check(t, code == cli.ExitOK && token == first, "with a slash after the URL: exit code %d, %s", code, stderr)
-	// A token is for one API, also if another one names the same client.
+	// A token is for one API, even if another API names the same client.
 	imitation := hostileAPI(t, map[string]string{"issuer": i.URL})
 	code, token, stderr = login(t, false, "--base-url", imitation, "--tokens", tokens, "--scope", "openid,mail", "--timeout", "1ms")
 	assert.Check(t, code == cli.ExitFailure && token == "", "another API got a token: exit code %d, %s", code, stderr)
@@ -110,7 +110,7 @@ func TestLogin(t *testing.T) {
 	assert.Check(t, refreshed != first && !strings.Contains(stderr, "Sign in"), "a token that ends too early was not refreshed in silence: %s", stderr)
 	use(refreshed, http.StatusOK)
 
-	i.Set(func() { i.Refresh = "" }) // the session has ended
+	i.Set(func() { i.Refresh = "" }) // the session ended
 	code, token, stderr = login(t, true, append(args, "--valid-for", "2h")...)
 	assert.Check(t, code == cli.ExitOK && token != refreshed, "after the end of the session: exit code %d, %s", code, stderr)
 	mailhostdtest.Fails(t, nil, cli.ExitFailure, "new", "logout", "--tokens", filepath.Dir(tokens)) // a folder that is not empty
@@ -128,8 +128,8 @@ func TestLogin(t *testing.T) {
 	assert.Check(t, info == 0o600, "the file with the tokens has mode %o", info)
 }
 
-// TestLoginNamesTheAPI signs in at an issuer that returns a token for an API only if each
-// request names it, and a refresh token only after the person's consent.
+// TestLoginNamesTheAPI signs in at an issuer that returns a token for an API only if each request names
+// the API, and a refresh token only after the person's consent.
 func TestLoginNamesTheAPI(t *testing.T) {
 	t.Parallel()
 	i := mailhostdtest.NewIssuer(t)
@@ -185,8 +185,8 @@ func TestLoginErrors(t *testing.T) {
 	}
 }
 
-// TestLoginDistrustsServers checks that neither an API nor an issuer can have the command
-// open another program, send a code elsewhere, sign in for another API, or change the terminal.
+// TestLoginDistrustsServers checks that neither an API nor an issuer can make the command open another
+// program, send a code elsewhere, sign in for another API, or change the terminal.
 func TestLoginDistrustsServers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -224,8 +224,8 @@ func TestLoginDistrustsServers(t *testing.T) {
 	}
 }
 
-// hostileAPI starts an API that is its own issuer, and returns its URL. change sets fields of
-// its documents. Nobody can sign in there.
+// hostileAPI starts an API that is its own issuer and lets no person sign in. It returns the API's URL.
+// change sets fields of its documents.
 func hostileAPI(t *testing.T, change map[string]string) (address string) {
 	t.Helper()
 	respond := func(names ...string) http.HandlerFunc {

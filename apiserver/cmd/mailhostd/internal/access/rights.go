@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// This file has the rights that token and grant give, and how they are described.
+// This file describes the rights that token and grant give.
 
 type rightsFlags struct {
 	PlanOnly  bool     `variable:"-" xor:"rights" help:"Everything that a plan reads, and no change."`
@@ -42,7 +42,7 @@ func (f rightsFlags) Validate() error {
 	return nil
 }
 
-// wholeAccount are the rights that are no capability.
+// wholeAccount are the rights other than capabilities.
 var wholeAccount = []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin}
 
 func (f rightsFlags) chosen() bool { return f.PlanOnly || len(f.Grant) > 0 }
@@ -82,7 +82,7 @@ func (f rightsFlags) grants(ctx context.Context, c *apiclient.Client) ([]api.Gra
 	return grants, nil
 }
 
-// find returns the object of a list with an id or a name.
+// find returns the object with an id or a name in a list.
 func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]], in *Req, idOrName string, key func(Item) (id, name string)) (found Item, err error) {
 	var ids []string
 	for item, err := range apiclient.All(ctx, c, op, in) {

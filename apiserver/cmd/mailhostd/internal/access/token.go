@@ -56,7 +56,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 		return err
 	}
 	if c.chosen() {
-		// An API with the published operations alone can't restrict rights. Find out before anything is created.
+		// Check before creating anything: an API with only the published operations can't restrict rights.
 		if _, err := apiclient.Call(ctx, t.Client, api.ListServiceAccounts, &api.ListRequest{Paged: api.Paged{Page: 1, PageSize: 1}}); apiclient.Missing(err) {
 			return err
 		}
@@ -72,7 +72,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	out := createdToken{CreatedServiceAccount: *created}
 	if c.chosen() {
 		if err := restrict(ctx, t.Client, created.ID, wanted); err != nil {
-			// Nobody has seen the token.
+			// The token was not shown to anybody.
 			if _, failed := apiclient.Call(context.WithoutCancel(ctx), t.Client, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: created.ID}); failed != nil {
 				return fmt.Errorf("the rights of the service account %q (%s) can't be set: %w; its token was not shown to anybody, but revoking it failed too: %w", c.Name, created.ID, err, failed)
 			}
@@ -100,8 +100,8 @@ func printToken(ctx context.Context, w io.Writer, created createdToken, t *cli.T
 	fmt.Fprintf(w, "  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n", created.AccountID, created.Token)
 }
 
-// restrict replaces what a new service account has inherited by the wanted grants. It has
-// no more than these at any time after the first step.
+// restrict replaces the inherited grants of a new service account by the wanted grants. It revokes all
+// inherited grants first, so the service account never gets further rights.
 func restrict(ctx context.Context, c *apiclient.Client, serviceAccountID string, wanted []api.GrantAuthorizationBody) error {
 	inherited, err := grantsOf(ctx, c, serviceAccountID)
 	if err != nil {
@@ -137,8 +137,7 @@ type tokenListCommand struct {
 	cli.OutputFlags
 }
 
-// listedToken is an element of the output of token list. Grants are null if the caller may
-// not see them.
+// listedToken is an element of the output of token list. Grants are null if the caller may not see them.
 type listedToken struct {
 	api.ServiceAccount
 	State string `json:"state"`
@@ -189,7 +188,7 @@ type tokenRevokeCommand struct {
 
 func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	var revoked []api.ServiceAccount
-	for _, token := range c.Tokens { // all of them before any is revoked
+	for _, token := range c.Tokens { // find all tokens before revoking one
 		a, err := findToken(ctx, t.Client, token)
 		if err != nil {
 			return err
@@ -208,7 +207,7 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 		return err
 	}
 	if i := slices.IndexFunc(revoked, func(a api.ServiceAccount) bool { return a.ID == caller.SubjectID }); i >= 0 {
-		last := len(revoked) - 1 // which the caller's own must be, because it revokes nothing after that
+		last := len(revoked) - 1 // revoke the caller's own token last, because the caller can revoke nothing afterwards
 		revoked[i], revoked[last] = revoked[last], revoked[i]
 	}
 	for i, a := range revoked {
@@ -232,8 +231,8 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	})
 }
 
-// childrenOf returns the active service accounts that descend from parents, as far as the caller
-// may see the audit log.
+// childrenOf returns the active service accounts that descend from parents, as far as the caller may
+// read the audit log.
 func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceAccount) (children []api.ServiceAccount, err error) {
 	all, err := apiclient.Collect(apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}))
 	if apiclient.Denied(err) {
@@ -245,7 +244,7 @@ func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceA
 	for _, a := range parents {
 		descends[a.ID] = true
 	}
-	for _, a := range all { // a creator comes first
+	for _, a := range all { // creators come before their children
 		by := creators[a.ID]
 		if descends[a.ID] || by.Type != vocab.SubjectServiceAccount || by.ID == nil || !descends[*by.ID] {
 			continue
@@ -257,8 +256,8 @@ func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceA
 	return children, nil
 }
 
-// creatorsOf maps service account ids to their creators, from the audit log. Ids whose creation
-// the caller may not see are missing.
+// creatorsOf maps service account ids to their creators, from the audit log. It omits ids with a
+// creation that the caller may not see.
 func creatorsOf(ctx context.Context, c *apiclient.Client, accounts []api.ServiceAccount) map[string]api.AuditSubject {
 	const pageSize = 100
 	creators, missing := map[string]api.AuditSubject{}, map[string]bool{}
@@ -270,7 +269,7 @@ func creatorsOf(ctx context.Context, c *apiclient.Client, accounts []api.Service
 		for more := true; more && len(missing) > 0; {
 			page, err := apiclient.Call(ctx, c, api.ListAuditLog, in)
 			if err != nil {
-				return creators // no token depends on it
+				return creators // creators are only for information
 			}
 			for _, e := range *page {
 				for _, change := range e.Changes {
@@ -287,7 +286,7 @@ func creatorsOf(ctx context.Context, c *apiclient.Client, accounts []api.Service
 	return creators
 }
 
-// findToken returns the service account with an id, or the active one with a name.
+// findToken returns the service account with an id, or the active service account with a name.
 func findToken(ctx context.Context, c *apiclient.Client, idOrName string) (a api.ServiceAccount, err error) {
 	now := time.Now()
 	a, err = find(ctx, c, api.ListServiceAccounts, &api.ListRequest{}, idOrName, func(a api.ServiceAccount) (string, string) {

@@ -14,12 +14,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
-// TestTranscript checks what people read, in the order of a session: accounts, tokens, grants,
-// revocations, and what leads to no account.
+// TestTranscript checks the output in the order of a session: accounts, tokens, grants, revocations, and
+// commands without access to an account.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/access.txt") }
 
-// TestLostToken checks that who holds the database gets into an account whose every token
-// is lost, while a server runs, and that the server learns of each change at once.
+// TestLostToken checks that an operator can restore access to an account without any token while a
+// server runs, and that each change takes effect in the server at once.
 func TestLostToken(t *testing.T) {
 	t.Parallel()
 	for name, newDatabase := range map[string]func(*testing.T) string{
@@ -43,8 +43,7 @@ func TestLostToken(t *testing.T) {
 	}
 }
 
-// TestPlanOnlyToken checks, for each operation of the API, that a token with --plan-only may
-// read and not change.
+// TestPlanOnlyToken checks for each operation of the API that a token with --plan-only may read but not change.
 func TestPlanOnlyToken(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
@@ -65,7 +64,7 @@ func TestPlanOnlyToken(t *testing.T) {
 	}
 }
 
-// TestUnrestrictedToken checks that a token whose rights can't be restricted never works.
+// TestUnrestrictedToken checks that a token never works if its rights can't be restricted.
 func TestUnrestrictedToken(t *testing.T) {
 	t.Parallel()
 	s, plane, owner, database := mailhostdtest.ServeWithControl(t)
@@ -79,8 +78,7 @@ func TestUnrestrictedToken(t *testing.T) {
 	}
 }
 
-// TestCreatorsOfManyTokens checks that the creators of more tokens are found than a page of the
-// audit log has entries.
+// TestCreatorsOfManyTokens checks that the creators of tokens are found beyond the first page of the audit log.
 func TestCreatorsOfManyTokens(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
