@@ -1,5 +1,5 @@
-// Package apiclient calls operations of one account, over HTTP or in process, for
-// mailhostd's commands. Its errors are for the person at the terminal.
+// Package apiclient calls operations of one account for mailhostd's commands, over HTTP or in process.
+// Its errors are for people at a terminal.
 //
 //	sa, err := apiclient.Call(ctx, c, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: …})
 //	for sa, err := range apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}) { … }
@@ -32,40 +32,40 @@ type Client struct {
 	AccountID string
 	// Token is sent with each request; empty in process.
 	Token string
-	// URL is where the API is. In process, only its path matters.
+	// URL is the URL of the API. In process, only its path matters.
 	URL  string
 	HTTP *http.Client
 }
 
-// Limits of the attempts over a network: an API that can't be reached is reported within
-// seconds. One that responds with a 429 says itself when to try again.
+// Limits of the attempts over a network. An API that can't be reached is reported within seconds; a 429
+// contains the time of the next attempt.
 const (
 	retries        = 4
 	retryWait      = 250 * time.Millisecond
 	retryWaitLimit = 30 * time.Second
 	dialTimeout    = 5 * time.Second
 	requestTimeout = 2 * time.Minute
-	maxResponse    = 64 << 20 // in bytes, as the provider reads; not of an export
+	maxResponse    = 64 << 20 // in bytes, as in the provider; not for an export
 )
 
-// NewHTTP returns an HTTP client for an API on a network. It retries: every request that
-// creates something has an Idempotency-Key, and any other can be repeated.
+// NewHTTP returns an HTTP client for an API on a network. It retries all requests: those that create
+// objects contain an Idempotency-Key, and the others can be repeated.
 func NewHTTP() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	c := retryablehttp.NewClient()
 	c.Logger = nil
 	c.RetryMax, c.RetryWaitMin, c.RetryWaitMax = retries, retryWait, retryWaitLimit
-	c.ErrorHandler = retryablehttp.PassthroughErrorHandler // the response has the reason
+	c.ErrorHandler = retryablehttp.PassthroughErrorHandler // the response contains the reason
 	c.CheckRetry = func(ctx context.Context, response *http.Response, err error) (bool, error) {
 		if _, ok := errors.AsType[*net.OpError](err); ok {
-			return false, err // nobody listens there
+			return false, err // no server listens there
 		}
 		return retryablehttp.DefaultRetryPolicy(ctx, response, err)
 	}
 	c.HTTPClient = &http.Client{
 		Transport: transport, Timeout: requestTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this URL alone
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is only for this URL
 	}
 	return c.StandardClient()
 }
@@ -91,8 +91,8 @@ func Call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 	return out, nil
 }
 
-// Send makes one request and returns a successful response, whose body the caller closes. in is
-// a pointer to a request struct of the operation; Send sets its account and Idempotency-Key.
+// Send makes one request and returns a successful response. The caller must close its body. in is a
+// pointer to a request struct of the operation; Send sets its account and Idempotency-Key.
 func (c *Client) Send(ctx context.Context, s api.Spec, in any) (*http.Response, error) {
 	v := reflect.ValueOf(in).Elem()
 	v.FieldByName("AccountID").SetString(c.AccountID)
@@ -118,7 +118,7 @@ func (c *Client) Send(ctx context.Context, s api.Spec, in any) (*http.Response, 
 	return nil, c.refused(s, response, body)
 }
 
-// All returns every object of a list that has pages.
+// All returns every object of a paged list.
 func All[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, api.Page[Item]], in *Req) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		paged := any(in).(interface{ SetPaging(page, size int) })
@@ -188,14 +188,14 @@ func (c *Client) request(ctx context.Context, s api.Spec, in any) (*http.Request
 	return r, nil
 }
 
-// Error is a response that reports an error.
+// Error is an error response.
 type Error struct {
 	Operation string
 	Status    int
 	RequestID string
-	// Message is what the API says, for people.
+	// Message is the API's message, for people.
 	Message string
-	// Problems are the API's; empty if the response is not the API's own.
+	// Problems are from the API; empty if a server in front of it responded.
 	Problems []api.Problem
 }
 
@@ -207,22 +207,20 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s failed: %s (%s)", e.Operation, e.Message, source)
 }
 
-// Denied reports whether the caller lacks the capability for an operation, or the API has
-// no such operation.
+// Denied reports whether the caller lacks the capability for an operation, or the API does not offer the operation.
 func Denied(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Status == http.StatusForbidden || Missing(err)
 }
 
-// Missing reports whether the API has no such operation, because it offers only the
-// published ones.
+// Missing reports whether the API does not offer the operation, because it offers only the published ones.
 func Missing(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
 		return false
 	}
 	for _, p := range e.Problems {
-		// The 404 for an object names it; that for a path without an operation does not.
+		// The 404 for an object names its path parameter, the 404 for an unknown path does not.
 		if p.Type != api.TypeMethodNotAllowed && len(p.Loc) > 1 {
 			return false
 		}
@@ -260,7 +258,7 @@ func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error
 	return e
 }
 
-// unreachable explains why there is no response, and what to do.
+// unreachable explains the cause of a missing response, and the next step.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

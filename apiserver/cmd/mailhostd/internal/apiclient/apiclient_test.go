@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 )
 
-// TestProxyError checks that a proxy's own error is not taken for a wrong URL.
+// TestProxyError checks that a proxy's own error is not mistaken for a wrong URL.
 func TestProxyError(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{http.StatusBadGateway: "no server behind it is ready", http.StatusNotFound: "check the URL"} {
@@ -24,8 +24,7 @@ func TestProxyError(t *testing.T) {
 	}
 }
 
-// TestHostileResponses checks that an API can't exhaust the memory, or list the same objects again
-// and again.
+// TestHostileResponses checks that an API can't exhaust the memory, or make a list endless.
 func TestHostileResponses(t *testing.T) {
 	t.Parallel()
 	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

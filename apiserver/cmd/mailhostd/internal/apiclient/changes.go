@@ -2,8 +2,7 @@ package apiclient
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 
-// ChangeGroup describes changes of one action and kind: the first objects, and how many more
-// there are.
+// ChangeGroup describes changes with the same action and kind: the first objects, and the number of further ones.
 type ChangeGroup struct {
 	Action, Type string
 	Objects      []api.AuditChange
@@ -12,7 +11,7 @@ type ChangeGroup struct {
 
 const changesShown = 3
 
-// GroupChanges groups the changes of an entry of the audit log that follow each other and are alike.
+// GroupChanges groups consecutive similar changes of an entry of the audit log.
 func GroupChanges(changes []api.AuditChange) (groups []ChangeGroup) {
 	for len(changes) > 0 {
 		n := 1

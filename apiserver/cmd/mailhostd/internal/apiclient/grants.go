@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// IsPlanOnly reports whether the grants of a subject permit what a plan reads, and no more.
+// IsPlanOnly reports whether a subject's grants permit exactly the reads of a plan.
 func IsPlanOnly(grants []api.Authorization) bool {
 	capabilities := map[vocab.Capability]bool{}
 	for _, g := range grants {
@@ -30,8 +30,8 @@ const PlanOnly = "plan only"
 // RightOf returns the capability of a grant, or its kind.
 func RightOf(g api.Authorization) string { return cmp.Or(api.Value(g.CapabilityKey), g.GrantKind) }
 
-// ListRights describes what grants permit, in one line for the whole account and one for each
-// domain and workspace, which scope describes.
+// ListRights describes the rights that grants give: one line for the whole account, and one for each
+// domain and workspace, described by scope.
 func ListRights(grants []api.Authorization, scope func(api.Authorization) string) (lines []string) {
 	if len(grants) == 0 {
 		return []string{"none"}
@@ -78,11 +78,11 @@ func TokenGrants(ctx context.Context, c *Client) (map[string][]api.Authorization
 // GrantRow is a grant in a list, or all grants of a subject that may only plan.
 type GrantRow struct {
 	api.Authorization
-	// Folded is how many grants the row stands for, if there are several.
+	// Folded is the number of grants in the row, or 0 for a single grant.
 	Folded int
 }
 
-// FoldGrants returns the rows of grants, each with one grant unless fold is set.
+// FoldGrants returns the rows for grants. Unless fold is set, each row contains one grant.
 func FoldGrants(grants []api.Authorization, fold bool) (rows []GrantRow) {
 	subject := func(g api.Authorization) string { return g.SubjectType + " " + g.SubjectID }
 	working := map[string][]api.Authorization{}

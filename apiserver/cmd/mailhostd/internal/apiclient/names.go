@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Names are the names of what grants and rules have only ids of, as far as the caller may see
-// them: nothing depends on a name. Each list is read when a name of it is first needed.
+// Names finds the names of objects that grants and rules refer to by id. A name that the caller may not
+// see is missing. Each list is read when one of its names is first needed.
 type Names struct {
 	ctx    context.Context //nolint:containedctx // of one command, or of one page
 	client *Client
@@ -19,7 +19,7 @@ type Names struct {
 
 func NewNames(ctx context.Context, c *Client) *Names { return &Names{ctx: ctx, client: c} }
 
-// read fills a map from a list when it is first needed.
+// read fills a map from a list when first needed.
 func read[Req, Item, V any](n *Names, known *map[string]V, op api.Operation[Req, api.Page[Item]], entry func(Item) (id string, v V)) map[string]V {
 	if *known == nil {
 		*known = map[string]V{}
@@ -39,7 +39,7 @@ func (n *Names) Token(id string) api.ServiceAccount {
 	return read(n, &n.tokens, api.ListServiceAccounts, func(a api.ServiceAccount) (string, api.ServiceAccount) { return a.ID, a })[id]
 }
 
-// person returns the name of a user whom one of the last entries of the audit log names, or "".
+// person returns the name of a user from the last entries of the audit log, or "".
 func (n *Names) person(id string) string {
 	if n.people == nil {
 		n.people = map[string]string{}
@@ -55,10 +55,10 @@ func (n *Names) person(id string) string {
 	return n.people[id]
 }
 
-// auditPage is the most entries of the audit log that one request returns.
+// auditPage is the largest number of audit log entries in one response.
 const auditPage = 100
 
-// Subject returns the name of who holds a grant, or "".
+// Subject returns the name of a grant's subject, or "".
 func (n *Names) Subject(typ, id string) string {
 	switch typ {
 	case vocab.SubjectUser:
@@ -80,8 +80,8 @@ func (n *Names) Resource(typ, id string) string {
 	return ""
 }
 
-// RevokedAt returns when a grant, or the service account that holds it, was revoked: the grants of
-// a revoked service account stay, and permit nothing.
+// RevokedAt returns the time at which a grant or its service account was revoked. The grants of a
+// revoked service account remain, without effect.
 func (n *Names) RevokedAt(g api.Authorization) *string {
 	if g.RevokedAt == nil && g.SubjectType == vocab.SubjectServiceAccount {
 		return n.Token(g.SubjectID).RevokedAt
