@@ -1,5 +1,5 @@
-// Package browsertest opens pages of a server in a headless browser, and checks what a person
-// finds there: elements by their accessible names, no errors, no requests to other hosts.
+// Package browsertest opens pages of a server in a headless browser and checks them as people perceive
+// them: elements by their accessible names, no errors, no requests to other hosts.
 package browsertest
 
 import (
@@ -26,11 +26,10 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 )
 
-// browserVariable is the environment variable with which a missing browser fails the
-// test.
+// browserVariable is the environment variable that makes the test fail without a browser.
 const browserVariable = "MAILHOSTD_TEST_BROWSER"
 
-// findBrowser returns the path of a browser. It skips the test if there is none.
+// findBrowser returns the path of a browser. It skips the test if it finds none.
 func findBrowser(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -66,7 +65,7 @@ func New(t *testing.T, servers ...string) *Browser {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(findBrowser(t)), chromedp.DisableGPU, chromedp.WindowSize(1000, 900),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.WSURLReadTimeout(time.Minute), // for a machine under load
+		chromedp.WSURLReadTimeout(time.Minute), // for a busy machine
 	)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -111,7 +110,7 @@ func (b *Browser) note(event any) {
 	}
 }
 
-// Clean checks that there were no foreign requests and no console errors.
+// Clean checks that no foreign requests and no console errors occurred.
 func (b *Browser) Clean(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
@@ -133,7 +132,7 @@ func Evaluate[T any](t *testing.T, b *Browser, expression string) T {
 	return v
 }
 
-// Leads runs actions that load a page, and returns the status code of the page.
+// Leads runs actions that load a page, and returns the page's status code.
 func (b *Browser) Leads(t *testing.T, actions ...chromedp.Action[chromedp.Void]) (status int) {
 	t.Helper()
 	response, err := chromedp.RunResponse(b.Ctx, actions...)
@@ -169,7 +168,7 @@ func text(v *accessibility.Value) string {
 	return strings.Trim(string(v.Value), `"`)
 }
 
-// Has checks that the page has elements, each identified as "role name".
+// Has checks that the page contains elements, each identified as "role name".
 func (b *Browser) Has(t *testing.T, elements ...string) {
 	t.Helper()
 	all := b.Accessible(t)
@@ -178,7 +177,7 @@ func (b *Browser) Has(t *testing.T, elements ...string) {
 	}
 }
 
-// WaitFor waits for a page with an element, to which other pages lead by themselves.
+// WaitFor waits for a page with the element, to which the current page leads by itself.
 func (b *Browser) WaitFor(t *testing.T, element string) {
 	t.Helper()
 	for b.Ctx.Err() == nil {
@@ -209,8 +208,8 @@ func (b *Browser) Click(t *testing.T, element string) chromedp.Action[chromedp.V
 	})
 }
 
-// IsAccessible checks that the page has a language, one heading equal to its title, and a
-// main landmark, and that it fits a small screen, such as a zoomed window.
+// IsAccessible checks that the page declares a language, contains one heading equal to its title and a
+// main landmark, and fits a small screen, such as a zoomed window.
 func (b *Browser) IsAccessible(t *testing.T, title string) {
 	t.Helper()
 	b.Has(t, "main", "heading "+title)
