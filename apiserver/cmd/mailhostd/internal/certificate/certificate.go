@@ -1,5 +1,5 @@
-// Package certificate loads the server's TLS certificate from two files, and reloads
-// it without a restart when they change.
+// Package certificate loads the server's TLS certificate from two files, and reloads changed files
+// without a restart.
 package certificate
 
 import (
@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// interval is the minimum time between two checks of the files. A check compares
-// their content, because a modification time can stay the same.
+// interval is the minimum time between two checks of the files. A check compares their content, because
+// the modification time may not change.
 const interval = time.Second
 
-// Reloader has the current certificate. It checks the files during TLS handshakes and
-// runs nothing in the background. It is safe for concurrent use.
+// Reloader holds the current certificate. It checks the files during TLS handshakes and runs nothing in
+// the background. It is safe for concurrent use.
 type Reloader struct {
 	certFile, keyFile string
 	clock             func() time.Time
@@ -27,7 +27,7 @@ type Reloader struct {
 
 	mu      sync.Mutex
 	checked time.Time
-	// found is the chain that was last read, or the error of reading it.
+	// found is the chain that was last read, or the error of the read.
 	found string
 }
 
@@ -40,7 +40,7 @@ func Open(certFile, keyFile string, clock func() time.Time, log *slog.Logger) (*
 	return r, nil
 }
 
-// Config returns the configuration of a server with the certificate.
+// Config returns the TLS configuration of a server with the certificate.
 func (r *Reloader) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -53,7 +53,7 @@ func (r *Reloader) Config() *tls.Config {
 
 func (r *Reloader) Leaf() *x509.Certificate { return r.current.Load().Leaf }
 
-// Reload reads the files now, and logs the result even if nothing has changed.
+// Reload reads the files now, and logs the result even for an unchanged certificate.
 func (r *Reloader) Reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,8 +61,7 @@ func (r *Reloader) Reload() {
 	r.reload()
 }
 
-// check reloads the certificate if the interval has passed. Concurrent handshakes
-// don't wait for it.
+// check reloads the certificate after the interval. Concurrent handshakes don't wait for it.
 func (r *Reloader) check() {
 	if !r.mu.TryLock() {
 		return
@@ -81,7 +80,7 @@ func (r *Reloader) reload() {
 	}
 }
 
-// load uses the files' certificate, unless it is the same as before. An error is returned once.
+// load loads the certificate from the files. It does not return the same error twice in a row.
 func (r *Reloader) load() error {
 	cert, err := tls.LoadX509KeyPair(r.certFile, r.keyFile)
 	found := string(bytes.Join(cert.Certificate, nil))

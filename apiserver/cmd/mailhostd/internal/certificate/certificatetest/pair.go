@@ -19,7 +19,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// Pair has the files of a self-signed certificate for localhost.
+// Pair names the files of a self-signed certificate for localhost.
 type Pair struct{ Cert, Key string }
 
 // NewPair creates a pair in a temporary directory, valid for an hour.
@@ -31,7 +31,7 @@ func NewPair(t *testing.T, serial int64) Pair {
 	return p
 }
 
-// Write replaces the pair.
+// Write replaces the certificate and its key.
 func (p Pair) Write(t *testing.T, serial int64, notAfter time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
