@@ -16,13 +16,12 @@ import (
 type OpenOptions struct {
 	// ReadOnly opens an existing database without migrating it.
 	ReadOnly bool
-	// Exclusive opens an existing file that no server uses, and keeps servers out until it is
-	// closed; it fails with store.ErrInUse otherwise. It does nothing for a database server.
+	// Exclusive opens an existing file that no server uses, and keeps servers out until it is closed;
+	// otherwise it fails with store.ErrInUse. It does nothing for a database server.
 	Exclusive bool
-	// Memory permits a database that exists only in this process.
+	// Memory permits a database in the memory of this process.
 	Memory bool
-	// Connections is the largest number of connections to a database server; 0: its
-	// default.
+	// Connections limits the connections to a database server; 0 means the default.
 	Connections int
 }
 
@@ -55,8 +54,7 @@ func Scheme(database string) string {
 	return strings.ToLower(scheme)
 }
 
-// RedactDatabase returns a file path as it is, and of a URL, which may contain a
-// password, only the scheme.
+// RedactDatabase returns a file path unchanged, but only the scheme of a URL, which may contain a password.
 func RedactDatabase(database string) string {
 	if s := Scheme(database); s != "" {
 		return s + "://…"
@@ -64,7 +62,7 @@ func RedactDatabase(database string) string {
 	return database
 }
 
-// ReadFile returns what read makes of a file. name is that of its flag or argument, for errors.
+// ReadFile reads a file with read. name is the flag or argument, for errors.
 func ReadFile[T any](name, path string, read func(io.Reader) (T, error)) (content T, err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// This file has how commands print what they return: for people on a terminal, and as
-// JSON for programs.
+// This file contains the output of commands: text for people on a terminal, and JSON for programs.
 
 type OutputFlags struct {
 	JSON *bool `name:"json" negatable:"" variable:"-" help:"Print JSON; --no-json prints text. Default: text on a terminal, JSON elsewhere."`
@@ -35,7 +34,7 @@ func (f OutputFlags) AsJSON(p Program) bool {
 	return !IsTerminal(p.Stdout)
 }
 
-// Print prints v as JSON, or calls text, which prints the same for people.
+// Print prints v as JSON, or calls text to print it for people.
 func (f OutputFlags) Print(p Program, v any, text func(io.Writer)) error {
 	if !f.AsJSON(p) {
 		return PrintText(p, text)
@@ -46,15 +45,14 @@ func (f OutputFlags) Print(p Program, v any, text func(io.Writer)) error {
 	return enc.Encode(v)
 }
 
-// PrintText calls text, and returns the first error of writing what it prints.
+// PrintText calls text with a buffered writer, and returns the first error of a write.
 func PrintText(p Program, text func(io.Writer)) error {
 	out := bufio.NewWriter(p.Stdout)
 	text(out)
 	return out.Flush()
 }
 
-// PrintTable is print with a table. Its first row is the header. An empty table is the
-// sentence none.
+// PrintTable is Print with a table. The first row is the header. It prints the sentence none for an empty table.
 func (f OutputFlags) PrintTable(p Program, v any, none string, rows [][]string) error {
 	return f.Print(p, v, func(w io.Writer) {
 		if len(rows) < 2 {
@@ -65,8 +63,7 @@ func (f OutputFlags) PrintTable(p Program, v any, none string, rows [][]string) 
 	})
 }
 
-// WriteTable prints rows as columns. A dash stands for an empty cell. It leaves errors to w, which
-// PrintText reads there.
+// WriteTable prints rows as columns, with a dash for an empty cell. PrintText returns the errors of w.
 func WriteTable(w io.Writer, rows [][]string) {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, cells := range rows {
@@ -84,8 +81,7 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Printable quotes text with control characters, which could change the terminal or
-// end the line.
+// Printable quotes text with control characters, which could change the terminal or end the line.
 func Printable(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return s
@@ -93,7 +89,7 @@ func Printable(s string) string {
 	return strconv.Quote(s)
 }
 
-// Minute returns a time of the API to the minute, in UTC, and "" for null.
+// Minute formats a time of the API to the minute, in UTC, and null as "".
 func Minute(timestamp *string) string {
 	t, err := time.Parse(api.TimestampLayout, api.Value(timestamp))
 	if err != nil {
@@ -117,8 +113,7 @@ func WriteNew(path string, content []byte, mode os.FileMode) error {
 	return errors.Join(err, file.Close())
 }
 
-// ShowProgress returns a function that shows how much is done, and one that ends it. Only a
-// terminal shows it.
+// ShowProgress returns a function that shows progress on a terminal, and a function that ends it.
 func ShowProgress(w io.Writer, doing string) (progress func(done, total int64), end func()) {
 	if !IsTerminal(w) {
 		return func(int64, int64) {}, func() {}

@@ -1,6 +1,5 @@
-// Package cli has what the commands of mailhostd share: the program with its inputs and
-// outputs, the environment variable of each flag, how a command reaches an account (target.go)
-// or opens a database (database.go), and how it prints what it returns (output.go).
+// Package cli is shared by the commands of mailhostd: the program with its inputs and outputs, the environment
+// variable of each flag, access to an account (target.go) or a database (database.go), and output (output.go).
 package cli
 
 import (
@@ -18,22 +17,21 @@ const (
 	ExitUsage
 )
 
-// Program is the program with its inputs and outputs, so that a test can run it in
-// process.
+// Program is the program with its inputs and outputs, so that a test can run it in process.
 type Program struct {
 	Args []string
 	// Environ is the environment in the form of os.Environ.
 	Environ []string
-	// Stdin is read for confirmations if it is a terminal; nil: there are no questions.
+	// Stdin is read for confirmations if it is a terminal; nil disables questions.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// ReleaseVersion is set by a release build; empty: the version is in Go's build info.
+	// ReleaseVersion is set by a release build; if empty, the version comes from Go's build info.
 	ReleaseVersion string
-	// Opened is what the command has opened. It is closed when the command has ended.
+	// Opened lists the resources to close when the command ends.
 	Opened *[]io.Closer
 }
 
-// CloseLater closes c when the command has ended.
+// CloseLater closes c when the command ends.
 func (p Program) CloseLater(c io.Closer) { *p.Opened = append(*p.Opened, c) }
 
 func (p Program) Version() string {
@@ -46,8 +44,7 @@ func (p Program) Version() string {
 	return "(devel)"
 }
 
-// ExitError ends the program with another exit code than ExitFailure. Without an Err, nothing is
-// printed.
+// ExitError ends the program with an exit code other than ExitFailure. Without an Err, it prints nothing.
 type ExitError struct {
 	Code int
 	Err  error
@@ -57,7 +54,7 @@ func (e *ExitError) Error() string { return fmt.Sprint(e.Err) }
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// UsageError returns the error of an invalid command line.
+// UsageError returns the error for an invalid command line.
 func UsageError(format string, args ...any) error {
 	return &ExitError{ExitUsage, fmt.Errorf(format, args...)}
 }
@@ -77,8 +74,8 @@ func Variables(environ []string) map[string]string {
 
 func (p Program) variable(name string) string { return Variables(p.Environ)[name] }
 
-// VariableOf returns the name of the variable that sets a flag, or "": what is a choice of
-// one command, such as --json, has none. The tag "variable" has another name, or "-".
+// VariableOf returns the name of the environment variable for a flag. The tag "variable" sets another
+// name; "-" means none, for a choice of one command, such as --json.
 func VariableOf(flag *kong.Value) string {
 	if flag.Flag == nil { // an argument
 		return ""

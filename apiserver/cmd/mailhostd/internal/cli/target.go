@@ -19,27 +19,26 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// This file has how commands reach an account: in a database, in this process, or over
-// HTTP. Either way they call the API's own operations. In a database they do so as its
-// operator, whom no grant restricts, see Service.OperatorClient.
+// This file connects commands to an account: in a database, in this process, or over HTTP. In all cases
+// they call the API's operations. In a database they call them as its operator, whom no grant restricts,
+// see Service.OperatorClient.
 
 const (
-	// DefaultDatabase is the database if none is named.
+	// DefaultDatabase is used if no database is named.
 	DefaultDatabase = "mailhost.db"
-	// TokenVariable is the environment variable with the token for work over HTTP.
+	// TokenVariable is the environment variable for the token over HTTP.
 	TokenVariable   = "MAILHOST_TOKEN"
 	baseURLVariable = "MAILHOST_BASE_URL"
 )
 
-// DatabaseFlags choose a database that must exist.
+// DatabaseFlags choose an existing database.
 type DatabaseFlags struct {
 	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
 }
 
 func (f DatabaseFlags) Path() string { return cmp.Or(f.Database, DefaultDatabase) }
 
-// ProvideService opens the database as a service in this process, for a command whose Run takes
-// one.
+// ProvideService opens the database as a service in this process, for a command with a service as argument of Run.
 func (f DatabaseFlags) ProvideService(ctx context.Context, p Program) (*apiserver.Service, error) {
 	path := f.Path()
 	if err := RequireExisting(path); err != nil {
@@ -59,14 +58,13 @@ func RequireExisting(database string) error {
 	return nil
 }
 
-// OpenService opens a database, which is created if it does not exist. It is closed when the
-// command has ended.
+// OpenService opens a database, and creates a missing one. The database is closed when the command ends.
 func OpenService(ctx context.Context, p Program, database string, o OpenOptions) (*apiserver.Service, error) {
 	db, err := OpenDatabase(ctx, database, o)
 	if err != nil {
 		return nil, err
 	}
-	// The API's own error does not say what is wrong with the database, such as a full disk.
+	// Log to stderr, because the API's error does not contain the database's error, such as a full disk.
 	log := slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	service, err := apiserver.New(apiserver.Options{Store: db, Logger: log})
 	if err != nil {
@@ -80,7 +78,7 @@ func OperatorClient(service *apiserver.Service, accountID string) *apiclient.Cli
 	return &apiclient.Client{AccountID: accountID, HTTP: service.OperatorClient(accountID, SystemUser())}
 }
 
-// SystemUser returns the name of who runs the program, for the audit log, or "".
+// SystemUser returns the name of the user who runs the program, for the audit log, or "".
 func SystemUser() string {
 	u, err := user.Current()
 	if err != nil {
@@ -89,15 +87,15 @@ func SystemUser() string {
 	return u.Username
 }
 
-// TargetFlags choose an account, and how it is reached. A command with another default account
-// sets the variable of its help.
+// TargetFlags choose an account, and the way to reach it. A command with another default account sets
+// the variable in the help text.
 type TargetFlags struct {
 	DatabaseFlags
 	BaseURL   string `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, to work over HTTP instead, with the rights of the token in $$MAILHOST_TOKEN."`
 	AccountID ID     `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account. Default: ${account=the only one of the database}."`
 }
 
-// ID is a UUID in its canonical form, or "" for a flag that is not set.
+// ID is a canonical UUID, or "" for a flag that was not set.
 type ID string
 
 func (id *ID) UnmarshalText(text []byte) error {
@@ -108,15 +106,15 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Target is an account that a command works on.
+// Target is the account that a command works on.
 type Target struct {
 	*apiclient.Client
 	// Name is the database or the URL, for messages.
 	Name string
 }
 
-// ProvideTarget reaches the account, for a command whose Run takes a *Target. A database is closed
-// when the command has ended.
+// ProvideTarget opens the account, for a command with a *Target as argument of Run. A database is closed
+// when the command ends.
 func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, error) {
 	remote, err := f.IsRemote(p)
 	switch {
@@ -136,8 +134,7 @@ func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, err
 	return &Target{OperatorClient(service, id), RedactDatabase(f.Path())}, nil
 }
 
-// IsRemote reports whether to work over HTTP. A flag has precedence over a variable for
-// the other way.
+// IsRemote reports whether to work over HTTP. A flag takes precedence over the other target's variable.
 func (f TargetFlags) IsRemote(p Program) (bool, error) {
 	if f.BaseURL == "" || f.Database == "" {
 		return f.BaseURL != "", nil
@@ -170,7 +167,7 @@ func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 	}, nil
 }
 
-// CheckURL returns an error for a flag that is set, and not to the URL of a server.
+// CheckURL returns an error if a flag is set to anything but the URL of a server.
 func CheckURL(flag, text string) error {
 	u, err := url.Parse(text)
 	if text != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "") {
@@ -179,7 +176,7 @@ func CheckURL(flag, text string) error {
 	return nil
 }
 
-// accountIn returns the id of the account with an id, or of the only one for an empty id.
+// accountIn returns the id of an existing account, or of the only account if id is empty.
 func accountIn(ctx context.Context, service *apiserver.Service, id string) (string, error) {
 	ids, err := service.Accounts(ctx)
 	if err != nil {
