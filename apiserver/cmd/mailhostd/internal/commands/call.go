@@ -13,8 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// callCommand is for what Terraform does with an action and OpenTofu can't, such as resending a
-// verification message.
+// callCommand is for actions of Terraform that OpenTofu lacks, such as resending a verification message.
 type callCommand struct {
 	Operation string   `arg:"" optional:"" help:"Id of the operation, such as cancel-plan. Without it, the operations are listed."`
 	Values    []string `arg:"" optional:"" name:"name=value" help:"Parameters of the path and of the query, and members of the body. A value that is not text is JSON, such as true or [\"a\", \"b\"]."`
@@ -67,8 +66,8 @@ func writeOperations(w io.Writer) {
 	cli.WriteTable(w, rows)
 }
 
-// fields returns the parameters of an operation and the members of its body, apart from the account
-// and headers, with the index of each in the request struct.
+// fields returns the names of an operation's parameters and body members, without the account and
+// headers, and the index of each in the request struct.
 func fields(s api.Spec) (names []string, indexes [][]int) {
 	for _, f := range api.FieldsOf(s.Request) {
 		if (f.In == "path" || f.In == "query") && f.Name != "account_id" {
@@ -83,11 +82,11 @@ func fields(s api.Spec) (names []string, indexes [][]int) {
 	return names, indexes
 }
 
-// newRequest returns a request struct of the operation with values of the form name=value.
+// newRequest returns a request struct of the operation with values in the form name=value.
 func newRequest(s api.Spec, values []string) (any, error) {
 	in := reflect.New(s.Request)
 	names, indexes := fields(s)
-	missing := s.PathParameters()[1:] // the first is the account
+	missing := s.PathParameters()[1:] // without the account
 	for _, argument := range values {
 		name, value, ok := strings.Cut(argument, "=")
 		if !ok {
@@ -98,7 +97,7 @@ func newRequest(s api.Spec, values []string) (any, error) {
 			return nil, fmt.Errorf("there is no %.64q; it takes %s", name, strings.Join(names, ", "))
 		}
 		target := in.Elem().FieldByIndex(indexes[i]).Addr().Interface()
-		// A field that takes text takes the value as it is.
+		// A text field uses the value as it is.
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, err

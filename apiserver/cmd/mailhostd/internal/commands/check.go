@@ -17,7 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
 
-// checkCommand runs the checks of package mailcheck with the DNS.
+// checkCommand runs the checks of package mailcheck against the DNS.
 type checkCommand struct {
 	Domain   string   `arg:"" help:"Domain, such as example.com."`
 	Resolver string   `variable:"-" placeholder:"ADDRESS" help:"Recursive resolver to ask, such as 192.0.2.53 or 127.0.0.1:5353. Default: the first of /etc/resolv.conf."`
@@ -68,7 +68,7 @@ const (
 // resolver is the address of a recursive resolver.
 type resolver string
 
-// newResolver returns the resolver at an address, or that of the system.
+// newResolver returns the resolver at an address, or by default the system's.
 func newResolver(address string) (resolver, error) {
 	if address == "" {
 		config, err := dns.ClientConfigFromFile(resolvConf)
@@ -83,7 +83,7 @@ func newResolver(address string) (resolver, error) {
 	return resolver(address), nil
 }
 
-// Lookup asks by UDP, and by TCP if the answer does not fit.
+// Lookup sends a query by UDP, and repeats it by TCP if the response was truncated.
 func (r resolver) Lookup(ctx context.Context, name, recordType string) ([]string, error) {
 	question := new(dns.Msg)
 	question.SetQuestion(dns.Fqdn(name), dns.StringToType[recordType])
@@ -109,7 +109,7 @@ func (r resolver) Lookup(ctx context.Context, name, recordType string) ([]string
 	return values, nil
 }
 
-// valueOf returns the value of a record as [mailcheck.Resolver] has it.
+// valueOf returns the value of a record in the form of [mailcheck.Resolver].
 func valueOf(rr dns.RR) (string, bool) {
 	data := strings.TrimPrefix(rr.String(), rr.Header().String())
 	switch rr.(type) {

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
 
-// serve answers questions from the lines of a zone file, and returns the address. Names under
-// broken.example make the server fail.
+// serve responds to queries with records of a zone file, and returns its address. Names under
+// broken.example make it fail.
 func serve(t *testing.T, zone string) string {
 	t.Helper()
 	records := map[string][]dns.RR{}
@@ -54,7 +54,7 @@ func serve(t *testing.T, zone string) string {
 	return tcp.Addr().String()
 }
 
-// TestCheck checks a domain by a resolver, with an answer that needs TCP.
+// TestCheck checks a domain with a resolver, including a response that requires TCP.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	resolver := serve(t, `

@@ -1,6 +1,5 @@
-// Package commands is the command line of mailhostd: the tree of its commands, with help,
-// completion and the manual page. It runs one of them. It has the commands of one file; the
-// others are packages.
+// Package commands is the command line of mailhostd: the tree of its commands, with help, completion and
+// the manual page. It contains the commands that fit in one file; the others are packages.
 package commands
 
 import (
@@ -56,8 +55,8 @@ type commandLine struct {
 	Man         manCommand               `cmd:"" group:"Install:" help:"Print the manual page."`
 }
 
-// Run runs a command until it ends or ctx is cancelled, prints its error, and returns
-// the exit code. An error may have text of another server.
+// Run runs a command until it ends or ctx is cancelled, prints its error, and returns the exit code. The
+// error may contain text from another server.
 func Run(ctx context.Context, p cli.Program) int {
 	p.Opened = new([]io.Closer)
 	help, err := parseAndRun(ctx, p)
@@ -120,14 +119,13 @@ func newParser(commands *commandLine, p cli.Program) (*kong.Kong, error) {
 	)
 }
 
-// noValue is what kong says of a flag at the end of the arguments.
+// noValue matches kong's error for a flag without a value at the end of the arguments.
 var noValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
 
 // errDone ends the parsing after --help or --version.
 var errDone = errors.New("done")
 
-// helpFlag and versionFlag act during parsing, so that they work with any other
-// arguments.
+// helpFlag and versionFlag act during parsing, so that they work with any other arguments.
 type (
 	helpFlag    bool
 	versionFlag bool

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
-// TestTranscript checks what people read, and what the commands refuse.
+// TestTranscript checks the output, and the refused command lines.
 func TestTranscript(t *testing.T) {
 	for _, name := range []string{"commands", "call"} {
 		t.Run(name, func(t *testing.T) { mailhostdtest.Transcript(t, "testdata/"+name+".txt") })
@@ -42,7 +42,7 @@ func TestVersion(t *testing.T) {
 
 func TestMain(m *testing.M) { mailhostdtest.Main(m) }
 
-// TestCompletion checks what a shell gets for command lines that it completes.
+// TestCompletion checks the completions of command lines.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
@@ -66,8 +66,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestManualPage checks that the manual page has every command and flag, and no macro but
-// those of man(7).
+// TestManualPage checks that the manual page contains every command and flag, and only macros of man(7).
 func TestManualPage(t *testing.T) {
 	t.Parallel()
 	code, page, stderr := mailhostdtest.Run(t, "man")

@@ -17,8 +17,7 @@ func (completionCommand) Help() string {
   fish   mailhostd completion fish | source`
 }
 
-// completionScripts make a shell run mailhostd with COMP_LINE set, which prints the
-// completions.
+// completionScripts make a shell run mailhostd with COMP_LINE set, which prints the completions.
 var completionScripts = map[string]string{
 	"bash": "complete -o default -C mailhostd mailhostd\n",
 	"zsh":  "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\ncomplete -o default -C mailhostd mailhostd\n",

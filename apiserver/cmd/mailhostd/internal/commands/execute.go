@@ -17,7 +17,7 @@ func Execute(releaseVersion string) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // before anybody knows of the first: the next signal ends the program at once
+		signal.Stop(signals) // before the cancel, so that a second signal ends the program at once
 		cancel()
 	}()
 	p := cli.Program{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, ReleaseVersion: releaseVersion}

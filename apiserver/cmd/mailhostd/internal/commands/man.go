@@ -45,8 +45,7 @@ func (manCommand) Run(p cli.Program, app *kong.Kong) error {
 	return err
 }
 
-// manText escapes text for a manual page. A line that begins with a dot or a quote would
-// be a macro.
+// manText escapes text for a manual page, in which a dot or a quote at the beginning of a line starts a macro.
 func manText(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
 	for i, line := range lines {
