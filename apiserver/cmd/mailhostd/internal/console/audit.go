@@ -13,12 +13,11 @@ import (
 type auditPage struct {
 	Entries    []api.AuditEntry
 	Operations []string
-	// Older is the query of the next page, if there may be one.
+	// Older is the query of the next page, or "" on the last page.
 	Older string
 }
 
-// auditEntriesPerPage bounds a page of the audit log. An entry may have many changes, of
-// which a page names the first ones.
+// auditEntriesPerPage limits a page of the audit log. The page names only the first changes of an entry.
 const auditEntriesPerPage = 50
 
 func listAuditLog(v *visit) (view, error) {
@@ -40,15 +39,14 @@ func listAuditLog(v *visit) (view, error) {
 	return view{Template: "audit-log.html", Title: "Audit log", Data: p}, nil
 }
 
-// changesRead is how many changes of an entry are read.
+// changesRead limits the changes that are read of an entry.
 const changesRead = 100
 
 func subjectName(s api.AuditSubject) string {
 	return cmp.Or(api.Value(s.Name), api.Value(s.ID), words(s.Type))
 }
 
-// subjectKind returns what a named subject is, unless it is the usual: a service account
-// or a person.
+// subjectKind returns the kind of a named subject, or "" for the usual kinds: a service account or a person.
 func subjectKind(s api.AuditSubject) string {
 	if s.Type == vocab.SubjectServiceAccount || s.Type == vocab.SubjectUser || api.Value(s.Name) == "" && api.Value(s.ID) == "" {
 		return ""

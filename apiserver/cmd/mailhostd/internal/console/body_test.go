@@ -18,8 +18,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
 
-// TestConsoleReadsNoLargeBodies sends 1 MiB to each page, with and without a session:
-// nothing of a multipart form is read, and at most 16 KiB of another.
+// TestConsoleReadsNoLargeBodies sends 1 MiB to each page, with and without a session: the console must
+// not read a multipart form, and at most 16 KiB of another body.
 func TestConsoleReadsNoLargeBodies(t *testing.T) {
 	t.Parallel()
 	const public = "http://mail.example.com"

@@ -11,8 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// clientFor returns a client of the API for one request of a browser, in process, with the
-// token of its session.
+// clientFor returns a client of the API in process, for one request of a browser and with the token of its session.
 func (c *Console) clientFor(r *http.Request, s identity.Session) *apiclient.Client {
 	return &apiclient.Client{
 		AccountID: s.AccountID, Token: s.Token, URL: "http://localhost", // the host is ignored
@@ -20,8 +19,7 @@ func (c *Console) clientFor(r *http.Request, s identity.Session) *apiclient.Clie
 	}
 }
 
-// onBehalf sends requests with the address and the id of the browser's request, for the
-// audit log.
+// onBehalf sends requests with the address and the id of the browser's request, for the audit log.
 type onBehalf struct {
 	http.RoundTripper
 	of *http.Request
@@ -38,7 +36,7 @@ func call[Req, Resp any](v *visit, op api.Operation[Req, Resp], in *Req) (*Resp,
 	return apiclient.Call(v.Context(), v.api, op, in)
 }
 
-// failure is why something can't be shown or done, in words for the visitor.
+// failure explains to the visitor why something can't be shown or done.
 type failure struct {
 	Status int
 	// Type is the type of the API's error.
@@ -77,7 +75,7 @@ func failureOf(err error) *failure {
 	return &failure{Status: status, Type: typ, Title: titles[status], Message: message}
 }
 
-// titles are the headings of failures. Others have "Something went wrong".
+// titles are the headings of failures, by default "Something went wrong".
 var titles = map[int]string{
 	http.StatusForbidden: "Not permitted", http.StatusNotFound: "Not found", http.StatusConflict: "Not possible",
 	http.StatusUnprocessableEntity: "Invalid input", http.StatusTooManyRequests: "Too many requests", http.StatusServiceUnavailable: "Not available at the moment",
@@ -98,15 +96,15 @@ func totalOf[T any](p *api.Page[T], err error) part[int] {
 	return partOf(p.Total, nil)
 }
 
-// query returns a parameter of the page's address. Request.FormValue would read the body
-// of a GET request too, and write the files of a multipart one to disk.
+// query returns a parameter of the page's URL. Request.FormValue would also read the body of a GET
+// request, and write the files of a multipart body to disk.
 func (v *visit) query(name string) string { return v.URL.Query().Get(name) }
 
-// page is the page of a list that the visitor has requested.
+// page returns the requested page of a list.
 func (v *visit) page(size int) api.Paged {
 	n, err := strconv.Atoi(v.query("page"))
 	if err != nil || n < 1 {
 		n = 1
 	}
-	return api.Paged{Page: min(n, 1_000_000), PageSize: size} // far beyond the end, and no position overflows
+	return api.Paged{Page: min(n, 1_000_000), PageSize: size} // the maximum is beyond any list, and keeps positions from overflowing
 }

@@ -1,12 +1,10 @@
-// Package console serves the pages at /console, where people look at their account in a
-// browser.
+// Package console serves the pages at /console, on which people see their account in a browser.
 //
-// Each page calls operations of the API in process, with the token or the access token
-// that its reader has signed in with (call.go), and shows the API's own refusals. The package therefore has
-// no rules and no SQL of its own, and a page never shows more than the API would. A
-// session (session.go) is a cookie that any process on the same database can open.
+// Each page calls operations of the API in process, with the token or the access token of its visitor (call.go),
+// and shows the API's own errors. The package therefore contains no rules and no SQL, and a page never shows
+// more than the API. A session (session.go) is a cookie that any process on the same database can open.
 //
-// Pages need no JavaScript. Their policy allows none, and nothing of another origin.
+// Pages require no JavaScript. Their security policy allows no scripts, and nothing from other origins.
 //
 //	console.go, call.go, view.go               routes, calls of the API, output
 //	session.go, issuer.go                      sign-in with a token, or at an OAuth issuer
@@ -32,7 +30,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// Path is where the console is.
+// Path is the path of the console.
 const Path = "/console"
 
 // Options configures a Console.
@@ -41,7 +39,7 @@ type Options struct {
 	PublicURL string
 	Clock     func() time.Time
 	Log       *slog.Logger
-	// Issuer is where people sign in, besides with a token; nil for no issuer. New sets its
+	// Issuer is for sign-in without a service account token; nil means no issuer. New sets its
 	// RedirectURL.
 	Issuer *signin.Website
 }
@@ -62,7 +60,7 @@ type Console struct {
 
 // New returns a Console. It serves nothing before Start.
 func New(o Options) *Console {
-	u, _ := url.Parse(o.PublicURL) // it was checked
+	u, _ := url.Parse(o.PublicURL) // the URL was checked
 	c := &Console{
 		issuer: o.Issuer, log: o.Log, clock: o.Clock, base: strings.TrimSuffix(u.EscapedPath(), "/") + Path, secure: u.Scheme == "https",
 		mux: http.NewServeMux(), crossSite: http.NewCrossOriginProtection(), requests: new(requestLog),
@@ -89,7 +87,7 @@ func (c *Console) routes() {
 		c.mux.Handle("POST "+Path+"/accounts", c.signedIn(switchAccount))
 	}
 	for name, mediaType := range map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
-		content, _ := files.ReadFile(name) // it is embedded
+		content, _ := files.ReadFile(name) // the file is embedded
 		c.mux.Handle("GET "+Path+"/"+name, File(mediaType, content))
 	}
 	for _, s := range sections() {
@@ -111,8 +109,7 @@ func (c *Console) routes() {
 	}
 }
 
-// Middleware serves the console and passes other requests to next, which it records for
-// the page of the last requests.
+// Middleware serves the console. It passes other requests to next, and records them for the page Requests.
 func (c *Console) Middleware(next http.Handler) http.Handler {
 	pages := c.crossSite.Handler(c.mux)
 	recorded := c.requests.middleware(next, c.clock)
@@ -122,15 +119,14 @@ func (c *Console) Middleware(next http.Handler) http.Handler {
 			http.Redirect(w, r, c.base, http.StatusPermanentRedirect)
 			return
 		}
-		if p != Path && !strings.HasPrefix(p, Path+"/") || path.Clean(r.URL.Path) != r.URL.Path { // what is not clean is no path of the API either
+		if p != Path && !strings.HasPrefix(p, Path+"/") || path.Clean(r.URL.Path) != r.URL.Path { // the API serves no unclean paths either
 			recorded.ServeHTTP(w, r)
 			return
 		}
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		// Other sites get no referrer. With no-referrer, browsers would send forms with the
-		// Origin null.
+		// Other sites get no referrer. With no-referrer, browsers would send forms with the Origin null.
 		h.Set("Referrer-Policy", "same-origin")
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		pages.ServeHTTP(w, r)
@@ -140,7 +136,7 @@ func (c *Console) Middleware(next http.Handler) http.Handler {
 //go:embed style.css icon.svg template
 var files embed.FS
 
-// File serves a file, which a browser may cache for as long as it is the same.
+// File serves a file. A browser may cache it until it changes.
 func File(mediaType string, content []byte) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
@@ -153,7 +149,7 @@ func File(mediaType string, content []byte) http.Handler {
 	})
 }
 
-// page returns what a request of a signed-in person gets.
+// page returns the view for a request of a signed-in person.
 type page func(*visit) (view, error)
 
 // visit is a request of a signed-in person.
@@ -189,5 +185,5 @@ func (c *Console) signedIn(p page) http.Handler {
 	})
 }
 
-// requestID returns the id of a request, which the log and the audit log have too.
+// requestID returns the id of a request in the log and the audit log.
 func requestID(r *http.Request) string { return apiserver.RequestOf(r.Context()).ID }

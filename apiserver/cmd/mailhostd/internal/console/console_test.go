@@ -70,7 +70,7 @@ func inConsole(to string) bool {
 	return err == nil && u.Host == "" && (path.Clean(u.Path) == "/console" || strings.HasPrefix(path.Clean(u.Path), "/console/"))
 }
 
-// TestTranscript checks what each page shows to an owner, to a token that may only plan, and to one with few rights.
+// TestTranscript checks each page for an owner, a token that may only plan, and a token with few rights.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/console.txt") }
 
 // TestConsoleInABrowser signs in, searches, resends a verification, revokes a token and
@@ -141,8 +141,8 @@ func TestConsoleInABrowser(t *testing.T) {
 	b.Clean(t)
 }
 
-// TestConsoleHeaders checks that no page of the console is cached, framed, scripted or
-// referred from, that its cookie is for this server alone, and that the pages show each kind of object.
+// TestConsoleHeaders checks that no page of the console is cached, framed, scripted or referred from,
+// that its cookie is only for this server, and that the pages show each kind of object.
 func TestConsoleHeaders(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
@@ -173,7 +173,7 @@ func TestConsoleHeaders(t *testing.T) {
 	}
 }
 
-// TestSignOutEndsCopies checks that a cookie that was copied before "Sign out" ends with it.
+// TestSignOutEndsCopies checks that "Sign out" ends copies of the cookie too.
 func TestSignOutEndsCopies(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
@@ -188,8 +188,7 @@ func TestSignOutEndsCopies(t *testing.T) {
 	assert.Check(t, resp.StatusCode == http.StatusSeeOther, "a copied cookie opens the console after the sign-out: %s", resp.Status)
 }
 
-// TestConsoleRefusesOtherSites checks that a form of another site changes nothing, even
-// with the visitor's cookie.
+// TestConsoleRefusesOtherSites checks that a form of another site changes nothing, even with the visitor's cookie.
 func TestConsoleRefusesOtherSites(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
@@ -216,9 +215,8 @@ func TestConsoleRefusesOtherSites(t *testing.T) {
 	assert.Check(t, resp.StatusCode == http.StatusSeeOther, "a form of the console: %s", resp.Status)
 }
 
-// TestConsoleEndsWithItsToken checks that a session of one server works at another one on
-// the database, that a revocation there ends it at both, and that revoking one's own token
-// signs out.
+// TestConsoleEndsWithItsToken checks that another server on the database accepts a session, that a
+// revocation ends it at both servers, and that revoking one's own token signs out.
 func TestConsoleEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// domainsPerPage is less than elsewhere, because each domain's DNS records are read.
+// domainsPerPage is small, because the page reads the DNS records of each domain.
 const domainsPerPage = 25
 
 type domainRow struct {
@@ -81,8 +81,8 @@ func listDedicatedIPs(v *visit) (view, error) {
 	return listView(v, "dedicated-ips.html", "Dedicated IPs", list, err, same[api.DedicatedIP])
 }
 
-// mailChecks checks the mail records of a domain, as the account publishes them. It looks
-// nothing up in the DNS. A domain with an invalid record has no checks.
+// mailChecks checks the mail records of a domain as stored in the account, without the DNS. It returns
+// no checks for a domain with an invalid record.
 func mailChecks(domain string, records []api.DNSRecord) []mailcheck.Result {
 	all := make([]mailcheck.Record, len(records))
 	for i, r := range records {
@@ -95,5 +95,5 @@ func mailChecks(domain string, records []api.DNSRecord) []mailcheck.Result {
 	return mailcheck.Check(context.Background(), domain, zone.Selectors(), zone)
 }
 
-// requiredChecks are the first of mailChecks, which a list shows: MX, SPF, DKIM and DMARC.
+// requiredChecks is the number of checks in a list, the first of mailChecks: MX, SPF, DKIM and DMARC.
 const requiredChecks = 4

@@ -1,4 +1,4 @@
 package console
 
-// Sections are the pages that every page leads to.
+// Sections are the pages in the navigation.
 var Sections = sections()

@@ -12,10 +12,10 @@ func listForwarding(v *visit) (view, error) {
 		vocab.VerificationPending, vocab.VerificationExpired, vocab.VerificationVerified, vocab.VerificationInternal)
 }
 
-// resendVerification sets the target that the rule has, which sends a new message.
+// resendVerification sets the rule's target to the same address, which sends a new message.
 func resendVerification(v *visit) (view, error) {
 	in := &api.UpdateForwardingRequest{ForwardingID: v.PathValue("id"), Body: api.UpdateForwardingBody{TargetEmail: formValue(v.Request, "target")}}
-	// The rule may have another target by now, which must not be changed back.
+	// Check the rule's current target, which must not be changed back to this one.
 	rules := &api.ListForwardingRequest{Search: in.Body.TargetEmail}
 	for rule, err := range apiclient.All(v.Context(), v.api, api.ListForwarding, rules) {
 		if err != nil {

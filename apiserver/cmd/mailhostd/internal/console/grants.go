@@ -15,8 +15,7 @@ import (
 type grantRow struct {
 	apiclient.GrantRow
 	Right, Subject, Scope string
-	// TokenState is that of the service account that holds the grant, and active if the visitor may
-	// not see it.
+	// TokenState is the state of the subject's token; "active" if the visitor may not see the service account.
 	TokenState string
 }
 
@@ -34,8 +33,7 @@ func (v *visit) grantRow(g apiclient.GrantRow) grantRow {
 	return row
 }
 
-// matches reports whether a search finds the grant. A row for several grants has the capabilities
-// of all of them.
+// matches reports whether a search finds the row. A row for several grants matches by all their capabilities.
 func (g grantRow) matches(search string) bool {
 	text := g.SubjectID + " " + g.Subject + " " + g.GrantKind + " " + g.Right
 	if g.Folded > 0 {
@@ -48,7 +46,7 @@ type grantsPage struct {
 	Rows  []grantRow
 	Pager pager
 	Types []string
-	// One is the subject whose grants are shown one by one.
+	// One is the subject with grants that are shown one by one.
 	One grantRow
 }
 
@@ -95,11 +93,11 @@ func revokeGrant(v *visit) (view, error) {
 	return view{RedirectTo: "/grants" + queryOf("done", "grant-revoked")}, err
 }
 
-// grantIDs are the ids in the audit log's name of a grant, which is
-// "mailbox.view in domain <id> for service_account <id>".
+// grantIDs matches the ids in the audit log's name of a grant, such as "mailbox.view in domain <id> for
+// service_account <id>".
 var grantIDs = regexp.MustCompile(`\b(service_account|user|domain|workspace) ([0-9a-f]{8}-[0-9a-f-]{27})\b`)
 
-// nameGrants puts names in the place of ids in the names of grants of an audit log.
+// nameGrants replaces ids by names in the grants of audit log entries.
 func nameGrants(v *visit, entries []api.AuditEntry) {
 	for _, e := range entries {
 		for i, c := range e.Changes {
@@ -115,19 +113,18 @@ func nameGrants(v *visit, entries []api.AuditEntry) {
 	}
 }
 
-// names are the names of what grants and rules have only ids of, in the words of pages.
+// names returns texts for pages that refer to objects of grants and rules by id.
 type names struct{ *apiclient.Names }
 
-// Subject returns the name of who holds a grant, or the id.
+// Subject returns the name of a grant's subject, or the id.
 func (n names) Subject(typ, id string) string { return cmp.Or(n.Names.Subject(typ, id), id) }
 
-// Workspace returns the name of a workspace, or the start of its id if the visitor may not
-// see it.
+// Workspace returns the name of a workspace, or the start of its id if the visitor may not see it.
 func (n names) Workspace(id string) string {
 	return cmp.Or(n.Resource(vocab.ResourceWorkspace, id), abbreviated(id))
 }
 
-// Scope returns what a rule or a grant covers.
+// Scope describes the scope of a rule or a grant.
 func (n names) Scope(typ, id string) string {
 	switch typ {
 	case vocab.ScopeDomain:
@@ -138,7 +135,7 @@ func (n names) Scope(typ, id string) string {
 	return "Whole account"
 }
 
-// ScopeOf returns what a grant covers.
+// ScopeOf describes the scope of a grant.
 func (n names) ScopeOf(g api.Authorization) string {
 	return n.Scope(api.Value(g.ResourceType), api.Value(g.ResourceID))
 }

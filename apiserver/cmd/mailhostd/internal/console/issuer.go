@@ -14,18 +14,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// A person signs in at the OAuth issuer in two steps: startAtIssuer leads there, and
-// returnFromIssuer gets the person's access token and seals it in the session. With several
-// accounts, the person chooses one then.
+// Sign-in at the OAuth issuer takes two steps: startAtIssuer redirects to the issuer, and returnFromIssuer
+// gets the person's access token and seals it in the session. A person with several accounts then chooses one.
 
-// attemptCookie has an attempt. It is no credential: it holds for one response of the issuer.
+// attemptCookie stores an attempt. It is no credential, and valid for one response of the issuer.
 const attemptCookie = "mailhost_console_attempt"
 
-// attemptLifetime is how long a person may take at the issuer, in seconds.
+// attemptLifetime limits a sign-in at the OAuth issuer, in seconds.
 const attemptLifetime = 15 * 60
 
 func (c *Console) issuerName() string {
-	u, _ := url.Parse(c.issuer.Issuer) // it was checked
+	u, _ := url.Parse(c.issuer.Issuer) // the URL was checked
 	return u.Host
 }
 
@@ -45,12 +44,12 @@ func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, page, http.StatusSeeOther)
 }
 
-// returnFromIssuer signs in the person whom the issuer sends back.
+// returnFromIssuer signs in the person whom the issuer redirects back.
 func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
-	kept, _ := url.ParseQuery(c.readCookie(r, attemptCookie)) // what is malformed or missing fits no response of the issuer
+	kept, _ := url.ParseQuery(c.readCookie(r, attemptCookie)) // a malformed or missing cookie matches no response of the issuer
 	a, next := signin.Attempt{State: kept.Get("state"), Verifier: kept.Get("verifier")}, kept.Get("next")
-	c.setCookie(w, r, attemptCookie, "", -1) // it is for one response
-	// Limit forged attempts, because each of them makes the server call the issuer.
+	c.setCookie(w, r, attemptCookie, "", -1) // valid for one response
+	// Limit forged attempts, because each makes the server call the issuer.
 	if err := c.service.LimitSignIn(r.RemoteAddr); err != nil {
 		c.refuseSignIn(w, r, next, err)
 		return
@@ -79,11 +78,11 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 	c.redirect(w, r, to)
 }
 
-// maxCookie is the size of the largest session that browsers store, in bytes.
+// maxCookie is the largest size of a session that browsers store, in bytes.
 const maxCookie = 3850
 
-// beginFirstSession begins a session in the first account that can have one: an account
-// without any service account can't.
+// beginFirstSession begins a session in the first account that allows one: an account without any
+// service account does not.
 func (c *Console) beginFirstSession(w http.ResponseWriter, r *http.Request, accessToken string, accounts []string) (err error) {
 	for _, id := range accounts {
 		err = c.beginUserSession(w, r, accessToken, id)
@@ -107,7 +106,7 @@ func (c *Console) beginUserSession(w http.ResponseWriter, r *http.Request, acces
 	return nil
 }
 
-// refuseSignIn shows the sign-in page with what prevents a person from signing in.
+// refuseSignIn shows the sign-in page with the reason.
 func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, next string, err error) {
 	form, status := signInForm{Next: next}, http.StatusForbidden
 	_, known := errors.AsType[*failure](err)
@@ -129,15 +128,15 @@ func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, next stri
 	c.writeSignIn(w, r, status, form)
 }
 
-// accountRow is an account that the visitor may enter. Accounts have no names, so that a
-// row shows the first domains, as far as the visitor may see them.
+// accountRow is an account that the visitor may enter. Accounts have no names, so the row shows the
+// first domains that the visitor may see.
 type accountRow struct {
 	ID      string
 	Domains part[*api.Page[api.Domain]]
 	Current bool
 }
 
-// More returns how many domains the row does not show.
+// More returns the number of domains not shown.
 func (r accountRow) More() int { return r.Domains.Content.Total - len(r.Domains.Content.Items) }
 
 const domainsShown = 3
@@ -159,7 +158,7 @@ func listAccounts(v *visit) (view, error) {
 	return view{Template: "accounts.html", Title: "Accounts", Data: rows}, nil
 }
 
-// switchAccount seals the access token of a session for another account.
+// switchAccount seals the session's access token for another account.
 func switchAccount(v *visit) (view, error) {
 	id := formValue(v.Request, "account")
 	access, err := v.service.AccessOf(v.Context(), v.session.Token, v.RemoteAddr)

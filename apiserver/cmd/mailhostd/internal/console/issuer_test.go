@@ -20,7 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// issued returns the flags of a server whose people sign in at an issuer.
+// issued returns the flags of a server for sign-in at an issuer.
 func issued(i *mailhostdtest.Issuer, more ...string) []string {
 	return append([]string{"--oauth-issuer", i.URL, "--oauth-audience", "mailhost", "--oauth-client-id", "cli", "--oauth-console-client-id", "console", "--oauth-scopes", "openid,mail"}, more...)
 }
@@ -69,7 +69,7 @@ func TestConsoleAtAnIssuer(t *testing.T) {
 	b.Clean(t)
 }
 
-// startAtIssuer begins a sign-in and returns where the issuer leads back to.
+// startAtIssuer begins a sign-in and returns the URL to which the issuer redirects back.
 func (v *visitor) startAtIssuer(next string) string {
 	v.Helper()
 	resp, body := v.send(http.MethodGet, "/sign-in/start?next="+url.QueryEscape(next), nil)
@@ -81,8 +81,8 @@ func (v *visitor) startAtIssuer(next string) string {
 	return path
 }
 
-// TestConsoleRefusesForgedSignIns checks that no response but the issuer's own, to the same
-// browser, once, makes a session.
+// TestConsoleRefusesForgedSignIns checks that only the issuer's own response, to the same browser and
+// once, creates a session.
 func TestConsoleRefusesForgedSignIns(t *testing.T) {
 	t.Parallel()
 	i := mailhostdtest.NewIssuer(t)
@@ -94,7 +94,7 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 	c.GrantTo("user", "jane", apitest.Grant{Capability: vocab.CapDomainView})
 	_, spare := c.LimitedAccount("spare", apitest.Grant{Capability: vocab.CapDomainView})
 
-	// What an attacker changes in a response, and in what the browser brings with it.
+	// change returns the URL of a response with modified parameters.
 	change := func(path string, pairs ...string) string {
 		page, query, _ := strings.Cut(path, "?")
 		q, err := url.ParseQuery(query)
@@ -153,8 +153,8 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 		i.Set(func() { i.Claims, i.Down = nil, false })
 	}
 
-	// An attacker's session in the browser is replaced, a code works once, and next leads to
-	// no other site. The second server finishes what the first has begun.
+	// A sign-in replaces an attacker's session in the browser, a code works once, and next redirects to
+	// no other site. The second server finishes a sign-in of the first.
 	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "javascript:x", "/../v1/x", "/%2e%2e/v1/x", "/domains?search=x"} {
 		v := newVisitor(t, s)
 		planted := v.signIn(spare).Cookies()[0].Value
@@ -195,9 +195,9 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 	down.get("/accounts", http.StatusNotFound)
 }
 
-// TestConsoleSparesTheIssuer checks that strangers have the issuer called once for each
-// response that they invent, up to the limit of their address, and ten times in a row
-// during its outage, and that a client with a secret may send it in either form, and nobody reads it.
+// TestConsoleSparesTheIssuer checks that forged responses call the issuer once each, up to the limit of
+// their address, and at most ten times in a row during its outage. A client may send its secret in
+// either form, and no page shows it.
 func TestConsoleSparesTheIssuer(t *testing.T) {
 	t.Parallel()
 	i := mailhostdtest.NewIssuer(t)
@@ -239,11 +239,10 @@ func TestConsoleSparesTheIssuer(t *testing.T) {
 		assert.Check(t, resp.StatusCode == http.StatusTooManyRequests || n < 3 && resp.StatusCode == http.StatusServiceUnavailable, "attempt %d: %s", n, resp.Status)
 	}
 	calls = served("/.well-known/openid-configuration") - calls
-	assert.Check(t, calls <= 12, "%d calls of the issuer for twenty attempts during its outage", calls) // ten, and one each two seconds
+	assert.Check(t, calls <= 12, "%d calls of the issuer for twenty attempts during its outage", calls) // ten, and one every two seconds
 }
 
-// TestConsoleShowsWhoHoldsAGrant checks that a person with the name of the built-in owner is
-// not taken for it.
+// TestConsoleShowsWhoHoldsAGrant checks that a person with the name of the built-in owner is not mistaken for it.
 func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
 	t.Parallel()
 	i := mailhostdtest.NewIssuer(t)

@@ -12,13 +12,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// count is the size of a list, with a link to it.
+// count is the length of a list, with a link to the list.
 type count struct {
 	link
 	part[int]
 }
 
-// soon is how long before its expiry a token is on the overview.
+// soon is the time before its expiry at which a token appears on the overview.
 const soon = 14 * 24 * time.Hour
 
 type overviewPage struct {
@@ -27,7 +27,7 @@ type overviewPage struct {
 	PlanOnly bool
 	Rights   []string // of the caller
 	Counts   []count
-	// Attention is what waits for a person.
+	// Attention lists objects that require an action of a person.
 	Attention []link
 	Recent    part[*[]api.AuditEntry]
 }
@@ -78,7 +78,7 @@ func overview(v *visit) (view, error) {
 	return view{Template: "overview.html", Title: "Overview", Data: p}, nil
 }
 
-// attend adds a number of objects that wait for a person, if there are any.
+// attend adds a link to n objects that require an action, unless n is 0.
 func (p *overviewPage) attend(n int, path, kind, state string) {
 	if n > 0 {
 		p.Attention = append(p.Attention, link{path, number(n) + " " + english.PluralWord(n, kind, "") + state})

@@ -15,8 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// request is a request to an operation of the API. Its path has no secret, and nothing
-// else of it is kept.
+// request is a recorded request to an operation of the API. Neither its path nor the other fields contain a secret.
 type request struct {
 	At                            time.Time
 	ID, Operation, Method, Target string
@@ -30,11 +29,11 @@ type request struct {
 // Failed reports whether the request was refused or failed.
 func (r request) Failed() bool { return r.Status >= http.StatusBadRequest || r.Status == 0 }
 
-// requestsKept is how many requests a process keeps, of all accounts together.
+// requestsKept limits the requests that a process stores, of all accounts together.
 const requestsKept = 2000
 
-// requestLog holds the last requests of callers that were identified, so that strangers
-// displace none. Each process has its own.
+// requestLog stores the last requests of identified callers: other callers can't displace them. Each
+// process has its own log.
 type requestLog struct {
 	mu  sync.Mutex
 	all []request // the newest last
@@ -46,7 +45,7 @@ func (l *requestLog) add(r request) {
 	l.all = append(l.all[max(0, len(l.all)-requestsKept+1):], r)
 }
 
-// of returns the last requests of an account that match, the newest first, up to a limit.
+// of returns the last matching requests of an account, the newest first, up to a limit.
 func (l *requestLog) of(accountID string, failed bool, limit int) (last []request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,15 +57,15 @@ func (l *requestLog) of(accountID string, failed bool, limit int) (last []reques
 	return last
 }
 
-// maxTarget is how much of a path is kept, in bytes.
+// maxTarget limits the stored part of a path, in bytes.
 const maxTarget = 200
 
-// middleware records requests to operations, except for what pages of the console read.
+// middleware records requests to operations, except the console's own reads.
 func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		arrived := apiserver.RequestOf(r.Context())
 		spec := arrived.Operation
-		if spec.ID == "" || arrived.InProcess && !spec.Changes() { // nobody but the console sends any in process
+		if spec.ID == "" || arrived.InProcess && !spec.Changes() { // only the console sends requests in process
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -78,7 +77,7 @@ func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.
 				return
 			}
 			target := r.URL.EscapedPath()
-			if strings.Contains(target, api.TokenPrefix+"_") { // by mistake
+			if strings.Contains(target, api.TokenPrefix+"_") { // sent there by mistake
 				target = spec.Path
 			}
 			address, _, _ := net.SplitHostPort(r.RemoteAddr) // empty in process
@@ -91,8 +90,8 @@ func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.
 	})
 }
 
-// listRequests shows the last requests. Reading them needs the right to read
-// the audit log, which says as much about other callers.
+// listRequests shows the last requests. It requires the right to read the audit log, which reveals as
+// much about other callers.
 func listRequests(v *visit) (view, error) {
 	if _, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 1, MaxChanges: 1}); err != nil {
 		return view{}, err

@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// TestRequestLogIsBounded checks that the log keeps the newest requests, in order, and
-// those of each account apart.
+// TestRequestLogIsBounded checks that the log stores the newest requests in order, separately for each account.
 func TestRequestLogIsBounded(t *testing.T) {
 	l := new(requestLog)
 	const added = 9 * requestsKept / 2

@@ -18,9 +18,9 @@ const sessionCookie = "mailhost_console"
 
 const hostPrefix = "__Host-"
 
-// setCookie sets a cookie that a form of another site does not send, but a link does, as that of
-// the issuer back to the console. With the prefix __Host- browsers accept it only from this host,
-// over TLS. maxAge is in seconds: 0 is until the browser is closed, and -1 removes the cookie.
+// setCookie sets a cookie that browsers send when a link leads from another site, such as the issuer, to the
+// console, but not with a form of another site. With the prefix __Host- browsers accept it only from this
+// host, over TLS. maxAge is in seconds; 0 means until the browser is closed, and -1 removes the cookie.
 func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, name, content string, maxAge int) {
 	ck := &http.Cookie{Name: name, Value: content, Path: c.base, MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if c.secure || r.TLS != nil {
@@ -43,8 +43,7 @@ func (c *Console) readCookie(r *http.Request, name string) string {
 
 var errNoSession = errors.New("no session")
 
-// openSession returns the session of a request. The error is errNoSession if the request
-// has none.
+// openSession returns the session of a request. The error is errNoSession for a request without one.
 func (c *Console) openSession(r *http.Request) (identity.Session, error) {
 	sealed := c.readCookie(r, sessionCookie)
 	if sealed == "" {
@@ -53,8 +52,7 @@ func (c *Console) openSession(r *http.Request) (identity.Session, error) {
 	return c.service.Session(r.Context(), sealed)
 }
 
-// reasons explain on the sign-in page why a session has ended, by the type of the API's
-// error.
+// reasons explain on the sign-in page why a session ended, by the type of the API's error.
 var reasons = map[string]string{
 	api.TypeTokenExpired: "Your session has ended. Sign in again.",
 	api.TypeTokenRevoked: "Your token was revoked. Sign in with another one.",
@@ -64,12 +62,12 @@ var reasons = map[string]string{
 	"signed_out":             "You have signed out.",
 }
 
-// sendToSignIn responds to a request without a session that works.
+// sendToSignIn responds to a request without a valid session.
 func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error) {
 	var reason, next string
 	if !errors.Is(err, errNoSession) {
 		f := failureOf(err)
-		if f.Status != http.StatusUnauthorized && f.Status != http.StatusForbidden { // the store is unavailable, for instance
+		if f.Status != http.StatusUnauthorized && f.Status != http.StatusForbidden { // for instance the store is unavailable
 			c.write(w, r, c.errorView(r, err))
 			return
 		}
@@ -82,7 +80,7 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 	c.redirect(w, r, "/sign-in"+queryOf("next", next, "reason", reason))
 }
 
-// endSession ends the session of a request for everybody who has a copy of its cookie.
+// endSession ends the session of a request, also in copies of its cookie.
 func (c *Console) endSession(r *http.Request) error {
 	if sealed := c.readCookie(r, sessionCookie); sealed != "" {
 		return c.service.SignOut(r.Context(), sealed)
@@ -92,9 +90,9 @@ func (c *Console) endSession(r *http.Request) error {
 
 type signInForm struct {
 	Message, Error, Next string
-	// Issuer is the host of the OAuth issuer, or empty without one.
+	// Issuer is the host of the OAuth issuer, or empty without an issuer.
 	Issuer string
-	// Start leads to the issuer.
+	// Start is the link to the issuer.
 	Start string
 }
 
@@ -114,11 +112,11 @@ func (c *Console) writeSignIn(w http.ResponseWriter, r *http.Request, status int
 	c.write(w, r, view{Status: status, Template: "sign-in.html", Title: "Sign in", Data: form})
 }
 
-// maxForm is the size of the largest request body, in bytes.
+// maxForm limits a request body, in bytes.
 const maxForm = 16 << 10
 
-// formValue returns a field of a form, or "" if the form can't be read. A multipart form
-// has no fields here: its files would be written to disk.
+// formValue returns a field of a form, or "" for an unreadable form. It ignores multipart forms, because
+// their files would be written to disk.
 func formValue(r *http.Request, name string) string {
 	if err := r.ParseForm(); err != nil {
 		return ""
@@ -138,8 +136,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	c.redirect(w, r, pageOf(next))
 }
 
-// pageOf returns the page of the console that a visitor wanted to see, or the first one if
-// next leads elsewhere.
+// pageOf returns the console page at next, or the overview if next leads elsewhere.
 func pageOf(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || path.Clean(u.Path) != u.Path || !strings.HasPrefix(u.Path, "/") {

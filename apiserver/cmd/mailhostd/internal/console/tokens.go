@@ -12,7 +12,7 @@ type tokenRow struct {
 	api.ServiceAccount
 	// State is active, expired or revoked.
 	State string
-	// Own reports that it is the one that the visitor has signed in with.
+	// Own reports whether the visitor signed in with this token.
 	Own bool
 }
 
@@ -28,11 +28,11 @@ func listTokens(v *visit) (view, error) {
 type tokenPage struct {
 	Token  tokenRow
 	Grants part[[]grantRow]
-	// PlanOnly reports that the grants permit plans and nothing else.
+	// PlanOnly reports whether the grants permit only plans.
 	PlanOnly bool
 }
 
-// showToken shows a token, by default with its name as the title.
+// showToken shows a token. The default title is the token's name.
 func showToken(template, title string) page {
 	return func(v *visit) (view, error) {
 		p, err := readToken(v)

@@ -23,17 +23,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// view is what a browser gets: a page, or a redirect to one.
+// view is the response to a browser: a page, or a redirect to one.
 type view struct {
 	Status   int // 0: 200
 	Template string
 	Title    string
-	// Up is the page that a page of one object belongs to.
+	// Up is the page above the page of one object.
 	Up   link
 	Data any
-	// Notice confirms what the visitor has done.
+	// Notice confirms an action of the visitor.
 	Notice string
-	// RedirectTo is a path of the console with its query.
+	// RedirectTo is a path of the console, with a query.
 	RedirectTo string
 
 	// The following are set for every page.
@@ -46,7 +46,7 @@ type view struct {
 
 type link struct{ Path, Text string }
 
-// section is a page that every page leads to.
+// section is a page in the navigation.
 type section struct {
 	link
 	page page
@@ -62,7 +62,7 @@ func sections() []section {
 
 func (view) Navigation() []section { return sections() }
 
-// Current reports whether a page of the navigation is the one that is shown, or has it.
+// Current returns "page" for the current page of the navigation, "true" for the section of the current page, or "".
 func (o view) Current(l section) string {
 	switch p := Path + l.Path; {
 	case o.Path == p:
@@ -73,14 +73,14 @@ func (o view) Current(l section) string {
 	return ""
 }
 
-// notices confirm what was done, by the parameter done of the page that follows.
+// notices confirm actions, by the parameter done of the next page.
 var notices = map[string]string{
 	"resent":        "A new verification message is on its way. The link before it no longer works.",
 	"token-revoked": "The token is revoked and no longer works.",
 	"grant-revoked": "The grant is revoked.",
 }
 
-// templates are the pages by the names of their files.
+// templates contains the pages by file name.
 var templates = readTemplates()
 
 func readTemplates() map[string]*template.Template {
@@ -93,7 +93,7 @@ func readTemplates() map[string]*template.Template {
 	return pages
 }
 
-// write writes a page, which no cache may keep.
+// write writes a page with caching disabled.
 func (c *Console) write(w http.ResponseWriter, r *http.Request, o view) {
 	if o.RedirectTo != "" {
 		c.redirect(w, r, o.RedirectTo)
@@ -114,7 +114,7 @@ func (c *Console) write(w http.ResponseWriter, r *http.Request, o view) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(page.Bytes()) // an error is the browser's
+	_, _ = w.Write(page.Bytes()) // the browser closed the connection
 }
 
 func (c *Console) errorView(r *http.Request, err error) view {
@@ -151,7 +151,7 @@ var functions = template.FuncMap{
 	"byKind":  subjectKind,
 }
 
-// queryOf returns a query of alternating names and values, without those that are empty.
+// queryOf returns a query of alternating names and values. It omits empty values.
 func queryOf(pairs ...string) string {
 	q := url.Values{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -162,7 +162,7 @@ func queryOf(pairs ...string) string {
 	return strings.TrimSuffix("?"+q.Encode(), "?")
 }
 
-// timeOf reads a timestamp of the API, which may be null.
+// timeOf parses a timestamp of the API, which may be null.
 func timeOf(v any) (time.Time, bool) {
 	var text string
 	switch v := v.(type) {
@@ -179,12 +179,12 @@ func timeOf(v any) (time.Time, bool) {
 
 func number(n int) string { return humanize.Comma(int64(n)) }
 
-// words returns a value of the API as words: service_account is "Service account".
+// words returns a value of the API as words, such as "Service account" for service_account.
 func words(s string) string {
 	return sentenceCase(strings.ReplaceAll(s, "_", " "))
 }
 
-// kindOf returns a kind of object of the audit log in words.
+// kindOf returns the kind of an object in the audit log as words.
 func kindOf(typ string) string {
 	if typ == "authorization" { // the pages call it a grant
 		return "grant"
@@ -223,15 +223,14 @@ func stateOf(status string) string {
 
 const rowsPerPage = 50
 
-// listPage is a page of a list. Its reader may choose one of Statuses.
+// listPage is a page of a list, with a filter by Statuses.
 type listPage[Row any] struct {
 	Rows     []Row
 	Pager    pager
 	Statuses []string
 }
 
-// listView returns the view of a page of a list, or the error of reading it. row returns what the
-// page shows of an object.
+// listView returns the view for a page of a list, or the error of the read. row converts an object for the page.
 func listView[Item, Row any](v *visit, template, title string, list *api.Page[Item], err error, row func(Item) Row, statuses ...string) (view, error) {
 	if err != nil {
 		return view{}, err
@@ -243,10 +242,10 @@ func listView[Item, Row any](v *visit, template, title string, list *api.Page[It
 	return view{Template: template, Title: title, Data: p}, nil
 }
 
-// same is for a list whose page shows the objects as they are.
+// same is the row function for pages that show the objects unchanged.
 func same[Item any](item Item) Item { return item }
 
-// pager is the position in a list that has pages.
+// pager is the position in a paged list.
 type pager struct {
 	Page, Total     int
 	pageSize, shown int
@@ -266,7 +265,7 @@ func (p pager) From() int { return (p.Page-1)*p.pageSize + 1 }
 
 func (p pager) To() int { return p.From() + p.shown - 1 }
 
-// Previous returns the number of the page before, or of the last page if this one is beyond it.
+// Previous returns the number of the previous page, or of the last page if the current one is beyond it.
 func (p pager) Previous() int { return min(p.Page-1, p.Last()) }
 
 func (p pager) Next() int { return p.Page + 1 }
