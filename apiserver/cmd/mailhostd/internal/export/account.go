@@ -12,13 +12,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// leave notes what the configuration leaves out.
+// leave adds an object to the list of objects that the configuration leaves out.
 func (c *configuration) leave(format string, args ...any) {
 	c.LeftOut = append(c.LeftOut, cli.Printable(fmt.Sprintf(format, args...)))
 }
 
-// list returns a list in a stable order. If the caller may not read it, or the API has no such
-// operation, it returns none, and notes what is missing.
+// list returns a list in a stable order. If the caller may not read the list, or the API does not offer
+// it, list returns nil and calls leave.
 func list[Req, Item any](ctx context.Context, c *configuration, what string, op api.Operation[Req, api.Page[Item]], in *Req, key func(Item) string) ([]Item, error) {
 	items, err := apiclient.Collect(apiclient.All(ctx, c.Client, op, in))
 	switch {
@@ -35,7 +35,7 @@ func list[Req, Item any](ctx context.Context, c *configuration, what string, op 
 	return nil, nil
 }
 
-// account writes everything that the account has.
+// account writes all domains with their objects, and then the other kinds of objects.
 func (c *configuration) account(ctx context.Context, progress func(done, total int64)) error {
 	domains, err := apiclient.Collect(apiclient.All(ctx, c.Client, api.ListDomains, &api.ListDomainsRequest{}))
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *configuration) account(ctx context.Context, progress func(done, total i
 	}
 	slices.SortFunc(domains, func(a, b api.Domain) int { return strings.Compare(a.Name, b.Name) })
 	for _, d := range domains {
-		if name, err := domainname.Normalize(d.Name); err != nil || name != d.Name { // it names a file
+		if name, err := domainname.Normalize(d.Name); err != nil || name != d.Name { // the name becomes a file name
 			return fmt.Errorf("the API lists a domain with an invalid name, %.300q", d.Name)
 		}
 		c.names[d.ID] = d.Name
@@ -58,7 +58,7 @@ func (c *configuration) account(ctx context.Context, progress func(done, total i
 	}
 	records := []api.DNSRecord{}
 	for i, d := range domains {
-		if records != nil { // otherwise it is noted that they can't be read
+		if records != nil { // nil: unreadable, which is already noted
 			if records, err = c.readRecords(ctx, d); err != nil {
 				return fmt.Errorf("%s: %w", d.Name, err)
 			}
@@ -81,7 +81,7 @@ func (c *configuration) readWorkspaces(ctx context.Context) error {
 	} else if err == nil {
 		c.defaultWorkspace = current.DefaultWorkspaceID
 	}
-	// The ids suffice where the names can't be read.
+	// Where names are unreadable, the ids suffice.
 	for w, err := range apiclient.All(ctx, c.Client, api.ListWorkspaces, &api.ListRequest{}) {
 		if apiclient.Denied(err) {
 			return nil
@@ -93,7 +93,7 @@ func (c *configuration) readWorkspaces(ctx context.Context) error {
 	return nil
 }
 
-// readMailboxes returns the mailboxes by the id of their domain.
+// readMailboxes returns the mailboxes by domain id.
 func (c *configuration) readMailboxes(ctx context.Context) (map[string][]api.Mailbox, error) {
 	all, err := list(ctx, c, "Mailboxes", api.ListMailboxes, &api.ListMailboxesRequest{}, func(m api.Mailbox) string { return m.LocalPart })
 	mailboxes, aliases := map[string][]api.Mailbox{}, 0
@@ -114,8 +114,7 @@ func (c *configuration) readMailboxes(ctx context.Context) (map[string][]api.Mai
 	return mailboxes, err
 }
 
-// readRecords returns the records that the account's owner has made, because the service manages
-// the others; nil if they can't be read.
+// readRecords returns the records that the service does not manage, or nil for unreadable records.
 func (c *configuration) readRecords(ctx context.Context, d api.Domain) ([]api.DNSRecord, error) {
 	all, err := list(ctx, c, "DNS records", api.ListDNSRecords, &api.ListDNSRecordsRequest{Domain: d.ID}, func(r api.DNSRecord) string {
 		return fmt.Sprintf("%s %s %06d %s", r.Name, r.Type, api.Value(r.Priority), r.Value)

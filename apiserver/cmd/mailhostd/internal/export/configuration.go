@@ -15,22 +15,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-// configuration is an account as files.
+// configuration holds an account as files.
 type configuration struct {
 	*cli.Target
 	result
 	files map[string][]byte
-	// labels are the names of resources that are in use, with their types.
+	// labels contains the used addresses of resources: type and name.
 	labels map[string]bool
-	// names are the names of domains by id, and workspaces those of workspaces.
+	// names contains the names of domains by id, and workspaces the names of workspaces.
 	names, workspaces map[string]string
-	// defaultWorkspace is "" if it can't be read.
+	// defaultWorkspace is the id of the default workspace, or "" if unreadable.
 	defaultWorkspace string
-	// usesWorkspaces: a resource refers to local.workspaces.
+	// usesWorkspaces means that a resource refers to local.workspaces.
 	usesWorkspaces bool
 }
 
-// The files beside those of the domains.
+// The files in addition to one for each domain.
 const (
 	providerFile   = "provider.tf"
 	workspacesFile = "workspaces.tf"
@@ -63,8 +63,7 @@ func (c *configuration) write(file, format string, args ...any) {
 	c.files[file] = fmt.Appendf(c.files[file], format+"\n", args...)
 }
 
-// resource writes a resource and its import, and returns its address. A label that is taken gets
-// a number.
+// resource writes a resource and its import, and returns its address. A label in use gets a number.
 func (c *configuration) resource(file, resourceType, label, importID, body string) string {
 	label = hcltext.Label(label)
 	address := resourceType + "." + label
@@ -161,7 +160,7 @@ func (c *configuration) zone(file, domain string, d api.Domain, records []api.DN
 	c.resource(file, "mailhost_dns_zone", d.Name, d.Name, fmt.Sprintf("domain = %s.name\n\nrecords = {\n%s}", domain, &zone))
 }
 
-// rdata returns the value of a record as a zone has it: with the priority, and without the quotes
+// rdata returns the value of a record in the form of a zone: with the priority, and without the quotes
 // of a TXT record.
 func rdata(r api.DNSRecord) string {
 	if plain, err := dnsdata.Text(r.Value); r.Type == dnsdata.TypeTXT && err == nil {

@@ -1,6 +1,5 @@
-// Package export has mailhostd export: it reads an account (account.go), and writes it as the
-// Terraform configuration that a person would have written: the domains with what is in them
-// (configuration.go), and the other kinds one by one (kinds.go).
+// Package export implements mailhostd export: it reads an account (account.go), and writes it as handwritten
+// Terraform configuration: the domains with their objects (configuration.go), and then the other kinds (kinds.go).
 package export
 
 import (
@@ -31,7 +30,7 @@ func (Command) Help() string {
 		"The same account gives the same files, so that a second export shows as a diff what was changed elsewhere."
 }
 
-// mark is the first line of each file of an export, so that the next one knows which are its own.
+// mark is the first line of each exported file, by which a later export recognises the file as its own.
 const (
 	mark       = "# Written by mailhostd export.\n\n"
 	readmeMark = "# An account as code\n\nWritten by `mailhostd export`"
@@ -47,7 +46,7 @@ type result struct {
 }
 
 func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
-	// Before the account is read, which may take a while.
+	// Check before reading the account, which may take long.
 	present, err := c.present()
 	if err != nil {
 		return err
@@ -85,8 +84,8 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	return c.Print(p, account.result, account.writeText)
 }
 
-// present returns the files of an earlier export in the folder. Without --overwrite, and if the
-// folder has other files that an export would replace, it is an error.
+// present returns the files of an earlier export in the folder. Without --overwrite, any Terraform file
+// or README.md in the folder is an error.
 func (c Command) present() (own []string, err error) {
 	entries, err := os.ReadDir(c.HCL)
 	if errors.Is(err, fs.ErrNotExist) {

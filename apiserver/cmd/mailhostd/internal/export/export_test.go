@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
-// TestTranscript checks what people read, and what the commands refuse.
+// TestTranscript checks the output, and the refused command lines.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/export.txt") }
 
 // TestExportHasEveryKind checks that an export reads a list of each kind of object.
@@ -26,7 +26,7 @@ func TestExportHasEveryKind(t *testing.T) {
 	s.CheckListsRead(t, "call a function in kinds.go that writes its objects (account.go)")
 }
 
-// TestHostileNames exports from an API whose domain's name is a path.
+// TestHostileNames exports from an API that returns a path as the name of a domain.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -15,17 +15,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// kinds write the objects of a kind each, after the domains.
+// kinds write the objects of one kind each, after the domains.
 var kinds = []func(*configuration, context.Context) error{
 	(*configuration).rules, (*configuration).passwords, (*configuration).serviceAccounts, (*configuration).dedicatedIPs,
 }
 
-// scope is where a rule or a master password applies.
+// scope describes where a rule or a master password applies.
 type scope struct {
 	file string
-	// label begins the name of the resource, and key its import id; it ends with a slash, or is "".
+	// label begins the name of the resource. key begins its import id; it ends with a slash, or is "".
 	label, key string
-	// attribute is the line that sets it, or "" for the account.
+	// attribute is the line that sets the scope, or "" for the account.
 	attribute string
 }
 
@@ -74,7 +74,7 @@ func (c *configuration) passwords(ctx context.Context) error {
 	return err
 }
 
-// serviceAccounts reads the service accounts whose tokens work, but for the caller's own.
+// serviceAccounts writes the service accounts with an active token, except the caller's own.
 func (c *configuration) serviceAccounts(ctx context.Context) error {
 	all, err := list(ctx, c, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
 	all = slices.DeleteFunc(all, func(s api.ServiceAccount) bool {
