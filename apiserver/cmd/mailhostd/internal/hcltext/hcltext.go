@@ -1,4 +1,4 @@
-// Package hcltext has the parts of Terraform's configuration language that commands write.
+// Package hcltext formats the parts of Terraform's configuration language that commands write.
 package hcltext
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Quote returns a string as a literal, in which nothing is a template.
+// Quote returns a string as a literal without templates.
 func Quote(s string) string {
 	return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes())
 }
 
-// Label returns a name for a resource: that of example.com is example_com.
+// Label returns a name for a resource, such as example_com for example.com.
 func Label(s string) string {
 	name := strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-'
