@@ -23,8 +23,8 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// Issuer is an OAuth issuer whose only user is jane. It checks what the clients cli, of
-// mailhostd login, and console have to send.
+// Issuer is an OAuth issuer with the single user jane. It checks the requests of its clients: cli, for
+// mailhostd login, and console.
 type Issuer struct {
 	*oidctest.Server
 	URL string
@@ -35,14 +35,14 @@ type Issuer struct {
 	Redirects []string
 	// Claims are set in access tokens.
 	Claims map[string]any
-	// Resource makes access tokens opaque unless each request names it (RFC 8707).
+	// Resource is the resource that each request must name to get a JWT as access token (RFC 8707).
 	Resource string
 	// Down makes every request fail.
 	Down bool
-	// Secret is that of the client console, and SecretInForm refuses it in a header.
+	// Secret is the secret of the client console. SecretInForm refuses it in a header.
 	Secret       string
 	SecretInForm bool
-	// Served counts requests by path, also those that fail.
+	// Served counts requests by path, including failed ones.
 	Served map[string]int
 	// Refresh is the only valid refresh token.
 	Refresh string
@@ -79,7 +79,7 @@ func NewIssuer(t *testing.T) *Issuer {
 		mux.ServeHTTP(w, r)
 	}))
 	t.Cleanup(web.Close)
-	i.URL = strings.Replace(web.URL, "127.0.0.1", "localhost", 1) // another site than the servers
+	i.URL = strings.Replace(web.URL, "127.0.0.1", "localhost", 1) // a site other than the servers'
 	i.SetIssuer(i.URL)
 	return i
 }
@@ -97,7 +97,7 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 		`"device_authorization_endpoint":"%[1]s/device","id_token_signing_alg_values_supported":["ES256"]}`, i.URL)
 }
 
-// authorize sends the browser back as if jane were signed in there: at once to the client
+// authorize redirects the browser back as if jane were signed in at the issuer: at once to the client
 // cli, and after a click to the client console.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
@@ -127,7 +127,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, inHeader := r.BasicAuth()
 	refuse := func(code string) {
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":%q,"error_description":%q}`, code, secret) // which nobody may show
+		fmt.Fprintf(w, `{"error":%q,"error_description":%q}`, code, secret) // tests check that no program shows the secret
 	}
 	if !inHeader {
 		id, secret = r.FormValue("client_id"), r.FormValue("client_secret")
@@ -137,7 +137,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	grant := r.FormValue("grant_type")
-	var begun url.Values // nil without a code
+	var begun url.Values // nil for other grant types
 	switch grant {
 	case "authorization_code":
 		var ok bool
@@ -154,7 +154,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		}
 	default:
 		if !i.approved {
-			i.approved = true // jane has the next poll find her
+			i.approved = true // for the next poll, as if jane had approved it
 			refuse("authorization_pending")
 			return
 		}
@@ -172,7 +172,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(tokens)
 }
 
-// Token returns a token of jane for an audience, with more or other claims.
+// Token returns a token of jane for an audience, with added or changed claims.
 func (i *Issuer) Token(audience string, changes map[string]any) string {
 	claims := map[string]any{"iss": i.URL, "aud": audience, "sub": "jane", "exp": time.Now().Add(time.Hour).Unix(), "jti": rand.Text()}
 	maps.Copy(claims, changes)

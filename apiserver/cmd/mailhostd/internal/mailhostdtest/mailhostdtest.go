@@ -1,6 +1,5 @@
-// Package mailhostdtest runs mailhostd in tests: its commands in the process of the test, and
-// its server there or in a process of its own, which is the test binary again. The API behind
-// it is tested with apitest.
+// Package mailhostdtest runs mailhostd in tests: commands in the test's process, and servers there or in
+// a separate process, for which it starts the test binary again. Package apitest tests the API itself.
 package mailhostdtest
 
 import (
@@ -23,7 +22,7 @@ import (
 // AsProgram is the environment variable that makes the test binary run the program.
 const AsProgram = "TEST_AS_MAILHOSTD"
 
-// Main is for TestMain: it runs the tests of a package, or the program if AsProgram is set.
+// Main is for TestMain. It runs the tests of a package, or the program if AsProgram is set.
 func Main(m *testing.M) {
 	if os.Getenv(AsProgram) != "" {
 		os.Exit(commands.Execute(""))
@@ -40,7 +39,7 @@ func Run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // RunWith is Run with environment variables.
 func RunWith(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a server that was started by mistake
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a server started by mistake
 	defer cancel()
 	var out, errors bytes.Buffer
 	p := cli.Program{Args: args, Environ: environ, Stdout: &out, Stderr: &errors}
@@ -48,8 +47,8 @@ func RunWith(t *testing.T, environ []string, args ...string) (code int, stdout, 
 	return code, out.String(), errors.String()
 }
 
-// Fails runs a command, and checks its exit code, its error, which is one line without a secret, and
-// that it prints nothing else.
+// Fails runs a command that fails. It checks the exit code, that stderr is one line with want and
+// without a secret, and that stdout is empty.
 func Fails(t *testing.T, environ []string, code int, want string, args ...string) {
 	t.Helper()
 	got, stdout, stderr := RunWith(t, environ, args...)
@@ -58,7 +57,7 @@ func Fails(t *testing.T, environ []string, code int, want string, args ...string
 	}
 }
 
-// RunJSON runs a command that succeeds and decodes what it prints.
+// RunJSON runs a command that succeeds, and decodes its output.
 func RunJSON[T any](t *testing.T, environ []string, args ...string) (out T) {
 	t.Helper()
 	code, stdout, stderr := RunWith(t, environ, args...)

@@ -30,7 +30,7 @@ type Server struct {
 	URL  string
 	Log  *apitest.Log
 	Stop func()
-	// Ended is closed when the server has ended; code is then its exit code.
+	// Ended is closed when the server ends; code is then its exit code.
 	Ended chan struct{}
 	code  int
 	Cmd   *exec.Cmd // nil if the server runs in this process
@@ -77,8 +77,8 @@ func Spawn(t *testing.T, database string, more ...string) *Server {
 	return s
 }
 
-// SpawnWith starts a server in another process and does not wait for it. The command
-// before, such as one that sets limits, runs the program.
+// SpawnWith starts a server in another process without waiting for it. before is a command that runs the
+// program, such as one that sets limits.
 func SpawnWith(t *testing.T, before []string, database string, more ...string) *Server {
 	t.Helper()
 	self, err := os.Executable()
@@ -89,7 +89,7 @@ func SpawnWith(t *testing.T, before []string, database string, more ...string) *
 	s.Cmd.Stderr = s.Log
 	assert.NilError(t, s.Cmd.Start())
 	go func() {
-		_ = s.Cmd.Wait() // ExitCode reads the exit code
+		_ = s.Cmd.Wait() // ExitCode returns the exit code
 		s.code = s.Cmd.ProcessState.ExitCode()
 		s.Log.End()
 		close(s.Ended)
@@ -113,8 +113,8 @@ func (s *Server) ExitCode(t *testing.T) int {
 	return s.code
 }
 
-// CheckListsRead ends the server, and checks that it has received a request for each of
-// apiclient.Lists but those in but. advice says what to do for another one.
+// CheckListsRead ends the server, and checks that it received a request for each of apiclient.Lists
+// except those in but. advice explains how to handle a new list.
 func (s *Server) CheckListsRead(t *testing.T, advice string, but ...string) {
 	t.Helper()
 	s.End(t)
@@ -131,12 +131,12 @@ func (s *Server) As(t testing.TB, owner Account) *apitest.Client {
 	return &apitest.Client{T: t, HTTP: &http.Client{Transport: transport}, URL: s.URL, Account: owner.AccountID, Token: owner.Token}
 }
 
-// HTTPEnviron returns the variables that lead commands to a server.
+// HTTPEnviron returns the variables that direct commands to a server.
 func HTTPEnviron(s *Server, owner Account) []string {
 	return []string{"MAILHOST_BASE_URL=" + s.URL, "MAILHOST_ACCOUNT_ID=" + owner.AccountID, "MAILHOST_TOKEN=" + owner.Token}
 }
 
-// Fetch requests a path as a browser would.
+// Fetch requests a path like a browser.
 func (s *Server) Fetch(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	return Send(t, http.DefaultClient, method, s.URL+path, "", headers...)
@@ -179,8 +179,8 @@ func Trusting(t *testing.T, c *apitest.Client, p certificatetest.Pair) *apitest.
 	return c
 }
 
-// ServeWithControl starts a server with the example fixture. It returns the URL of its
-// control plane, the owner of the fixture's account, and the database.
+// ServeWithControl starts a server with the example fixture. It returns the URL of its control plane,
+// the owner of the fixture's account, and the database.
 func ServeWithControl(t *testing.T) (s *Server, plane string, owner Account, database string) {
 	t.Helper()
 	database = filepath.Join(t.TempDir(), "mailhost.db")
@@ -190,10 +190,10 @@ func ServeWithControl(t *testing.T) (s *Server, plane string, owner Account, dat
 	return s, plane, owner, database
 }
 
-// FixturePath is the example fixture, from the folder of a package whose tests use it.
+// FixturePath is the path of the example fixture from a package under test.
 const FixturePath = "../../../../testdata/fixture.json"
 
-// ExampleAccount is the body of a request to the control plane for an owner of the fixture's account.
+// ExampleAccount is the body of a control plane request for an owner's token of the fixture's account.
 const ExampleAccount = `{"account_id":"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}`
 
 // CallURL sends a request to the control plane.
@@ -207,7 +207,7 @@ func CallURL(t *testing.T, method, url, body string, out any) {
 	assert.Assert(t, resp.StatusCode < http.StatusMultipleChoices && err == nil, "%s %s: %s, %v", method, url, resp.Status, err)
 }
 
-// Inbox is a mail server that keeps the messages that it received.
+// Inbox is a mail server that stores received messages.
 type Inbox struct{ *smtptest.Server }
 
 // NewInbox starts an Inbox.
@@ -216,7 +216,7 @@ func NewInbox(t *testing.T) *Inbox {
 	return &Inbox{Server: smtptest.NewServer(t, smtptest.Options{User: "mailhostd", Password: "p@ss"})}
 }
 
-// Flags returns the flags for sending messages through this server.
+// Flags returns the flags for sending messages through the server.
 func (m *Inbox) Flags() []string {
 	return []string{"--smtp-url", "smtp://mailhostd:p%40ss@" + m.Addr, "--smtp-from", "Mailhost <no-reply@mail.example>"}
 }
@@ -237,7 +237,7 @@ func (m *Inbox) Link(t *testing.T, to string) string {
 	}
 }
 
-// NewRule creates a forwarding rule and returns it with the link of its message.
+// NewRule creates a forwarding rule, and returns it with the link in its message.
 func NewRule(t *testing.T, c *apitest.Client, m *Inbox, target string) (rule api.Forwarding, link string) {
 	t.Helper()
 	c.Do(http.MethodPost, "/forwarding", `{"target_email":"`+target+`"}`).Want(http.StatusCreated).Into(&rule)

@@ -21,7 +21,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// What differs in each run has a placeholder in a transcript, which commands may use too.
+// Values that differ between runs are replaced by placeholders, which commands may use too.
 var (
 	masked      = regexp.MustCompile(`mhsa_[a-z0-9]+_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
 	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?|\d{8}T\d{6}`)
@@ -36,7 +36,7 @@ type transcript struct {
 	*testing.T
 	dir     string
 	real    map[string]string // by placeholder
-	known   map[string]string // placeholders by what they stand for
+	known   map[string]string // placeholders by value
 	counts  map[string]int
 	environ []string
 	servers []*Server
@@ -44,20 +44,19 @@ type transcript struct {
 	out     strings.Builder
 }
 
-// Transcript runs the commands of a file, each after "$ ", and compares what they print with the
-// lines that follow: stderr after "! ", and an exit code other than 0. With -update it writes these
-// lines. A command with & at its end is a server; "$ stop" ends it and shows its log without requests.
-// "$ export" sets the whole environment. Files are in DIR: "> NAME" begins the content of one, and
-// "$ cat" and "$ ls" show it, with the mode of a database that is not 0600. "$ GET" and "$ POST" with
-// the fields of a form, or JSON, show a page, with the session of the ones before. A comment begins
-// with "//". A command names what was printed by its placeholder, or an object by ID(word).
+// Transcript runs the commands of a file, each after "$ ", and compares their output with the lines that follow:
+// stderr after "! ", and a nonzero exit code. With -update it writes these lines. A command with & at its end is a
+// server; "$ stop" ends it and shows its log without requests. "$ export" sets the whole environment. Files are in
+// DIR: "> NAME" begins the content of a file; "$ cat" and "$ ls" show files, with the mode of a database other than
+// 0600. "$ GET" and "$ POST" with the fields of a form, or JSON, show a page in the session of the earlier pages. A
+// comment begins with "//". A command refers to earlier output by a placeholder, or to an object by ID(word).
 func Transcript(t *testing.T, path string) {
 	t.Helper()
 	t.Parallel()
 	content, err := os.ReadFile(path)
 	assert.NilError(t, err)
 	r := &transcript{T: t, dir: t.TempDir(), real: map[string]string{}, known: map[string]string{}, counts: map[string]int{}}
-	r.browser.Jar, _ = cookiejar.New(nil) // it returns no error
+	r.browser.Jar, _ = cookiejar.New(nil) // New returns no error
 	r.browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	file, before := "", ""
 	for line := range strings.Lines(string(content)) {
@@ -125,7 +124,7 @@ func (r *transcript) run(words []string) {
 			if entry["msg"] != "request" {
 				delete(entry, "time")
 				delete(entry, "version")
-				line, _ := json.Marshal(entry) // it was decoded from JSON
+				line, _ := json.Marshal(entry) // entry was decoded from JSON
 				r.print("", string(line))
 			}
 		}
@@ -149,7 +148,7 @@ func (r *transcript) run(words []string) {
 		r.servers = append(r.servers, s)
 		for _, e := range slices.Backward(s.Log.Entries("serving")) { // the server, its metrics and its control plane
 			host := strings.TrimSuffix(strings.TrimPrefix(e["url"].(string), "http://"), "/metrics")
-			delete(r.known, host) // a server before may have had the port
+			delete(r.known, host) // an earlier server may have used the port
 			r.mask(host, "HOST")
 		}
 	default:
@@ -162,7 +161,7 @@ func (r *transcript) run(words []string) {
 	}
 }
 
-// What a page shows is its main part, with the targets of links and forms and the classes of chips.
+// The text of a page is its main part, with the targets of links and forms and the classes of chips.
 var (
 	pageMain  = regexp.MustCompile(`(?s)^.*<main[^>]*>|</main>.*$|<select.*?</select>`)
 	pageLink  = regexp.MustCompile(`<(?:a|form) [^>]*(?:href|action)="([^"]*)"[^>]*>`)
@@ -194,7 +193,7 @@ func (r *transcript) expand(text string) string {
 	return strings.ReplaceAll(text, "DIR", r.dir)
 }
 
-// value returns what a placeholder stands for, ID(word) for the ID of the first line that has both.
+// value returns the value of a placeholder. ID(word) is the ID in the first line that contains both.
 func (r *transcript) value(name string) string {
 	id := name
 	if word, ok := strings.CutPrefix(name, "ID("); ok {
@@ -205,7 +204,7 @@ func (r *transcript) value(name string) string {
 	return r.real[id]
 }
 
-// mask returns the placeholder for a value, and a new one for a new value.
+// mask returns the placeholder for a value. It creates one for a new value.
 func (r *transcript) mask(value, kind string) string {
 	if r.known[value] == "" {
 		r.counts[kind]++
