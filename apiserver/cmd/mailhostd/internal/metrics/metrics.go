@@ -1,4 +1,4 @@
-// Package metrics has the server's Prometheus metrics.
+// Package metrics provides the server's Prometheus metrics.
 //
 // Every label has a fixed set of values, none of which comes from a client.
 package metrics
@@ -66,8 +66,8 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Watch adds what is read on every scrape: NaN if that fails. cert is nil without TLS. Call it at most
-// once.
+// Watch adds metrics that are read on every scrape; a failed read is NaN. cert is nil without TLS. Call
+// Watch at most once.
 func (m *Metrics) Watch(service *apiserver.Service, db store.Store, cert *certificate.Reloader) {
 	gauge := func(name, help string, read func(context.Context) (float64, error)) {
 		m.auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
@@ -116,7 +116,7 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// ConnState counts connections, as an http.Server.ConnState.
+// ConnState counts connections. It is for http.Server.ConnState.
 func (m *Metrics) ConnState(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -126,8 +126,8 @@ func (m *Metrics) ConnState(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// Middleware records requests. It is for apiserver.Options.Middleware. It includes
-// requests whose handler panics, as to close the connection.
+// Middleware records requests, also if the handler panics, for instance to close the connection. It is
+// for apiserver.Options.Middleware.
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	return promhttp.InstrumentHandlerInFlight(m.inFlight, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := apiserver.RequestOf(r.Context()).Name()
@@ -151,7 +151,7 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	}))
 }
 
-// methodLabel limits the values of the label, as promhttp does.
+// methodLabel limits the values of the label, like promhttp.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
