@@ -115,11 +115,10 @@ func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(a
 	return nil
 }
 
-// auditPage is the number of entries that a request returns at most.
+// auditPage is the largest number of entries in one response.
 const auditPage = 100
 
-// readRemote calls fn for each entry of an account over HTTP, the newest last. The API lists
-// the newest first.
+// readRemote calls fn for each entry of an account over HTTP, in reverse order of the API's list: the newest last.
 func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(auditEntry) error) error {
 	t, err := c.OpenRemote(p)
 	if err != nil {
@@ -143,7 +142,7 @@ func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(aud
 			break
 		}
 		last := entries[len(entries)-1].CreatedAt
-		if in.Until != "" && last >= in.Until { // the list would never end
+		if in.Until != "" && last >= in.Until { // the loop would never end
 			return fmt.Errorf("%s returned an entry of the audit log that is not before %s, as requested; check the URL", t.Name, in.Until)
 		}
 		in.Until = last
@@ -156,7 +155,7 @@ func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(aud
 	return nil
 }
 
-// queryTime returns a time for a query of the API, or "" for none.
+// queryTime returns a time for a query of the API, or "" for the zero time.
 func queryTime(f cli.TimeFlag) string {
 	if f.IsZero() {
 		return ""
@@ -164,12 +163,11 @@ func queryTime(f cli.TimeFlag) string {
 	return f.UTC().Format(api.TimestampLayout)
 }
 
-// archiveChunk is how many entries one transaction deletes, so that a server's changes wait
-// for a short time.
+// archiveChunk limits the entries that one transaction deletes, so that a server's changes wait only for
+// a short time.
 const archiveChunk = 2000
 
-// archive writes the entries before --until to a new file and then deletes them. What fails
-// before the file is complete and durable deletes nothing.
+// archive writes the entries before --until to a new file, and deletes them once the file is complete and durable.
 func (c AuditCommand) archive(ctx context.Context, p cli.Program) error {
 	if err := cli.RequireExisting(c.Path()); err != nil {
 		return err

@@ -19,7 +19,7 @@ func auditJSON(w io.Writer) func(auditEntry) error {
 	return func(e auditEntry) error { return enc.Encode(auditLine(e)) }
 }
 
-// auditLine is the object that is printed for an entry. It has no null.
+// auditLine returns the object to print for an entry, with empty values in place of null.
 func auditLine(e auditEntry) any {
 	e.Subject.ID, e.Subject.Name = cmp.Or(e.Subject.ID, new(string)), cmp.Or(e.Subject.Name, new(string))
 	changes := make([]api.AuditChange, len(e.Changes))
@@ -39,12 +39,11 @@ func auditLine(e auditEntry) any {
 	}{e.ID, e.CreatedAt, e.AccountID, e.Operation, e.Subject, api.Value(e.RequestID), api.Value(e.RemoteAddress), changes}
 }
 
-// auditBlock is the number of lines whose columns are aligned with each other. They
-// are buffered in memory.
+// auditBlock is the number of lines with columns aligned to each other. They are buffered in memory.
 const auditBlock = 1000
 
-// auditText returns a function that prints one line per entry with aligned columns, and one that
-// prints what is buffered.
+// auditText returns a function that prints one line per entry with aligned columns, and a function that
+// prints the buffered lines.
 func auditText(w io.Writer) (printEntry func(auditEntry) error, flush func()) {
 	var rows [][]string
 	flush = func() { cli.WriteTable(w, rows) }

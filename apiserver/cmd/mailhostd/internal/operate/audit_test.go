@@ -20,11 +20,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// TestTranscript checks what people read, and what the commands refuse.
+// TestTranscript checks the output, and the refused command lines.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/operate.txt") }
 
-// TestAuditOverHTTP checks that the log over HTTP is that of the database, also in several
-// pages, and that the token needs the right to read it.
+// TestAuditOverHTTP checks that the log over HTTP equals the database's, also in several pages, and that
+// the token requires the right to read it.
 func TestAuditOverHTTP(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
@@ -53,7 +53,7 @@ func TestAuditOverHTTP(t *testing.T) {
 	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(published, owner), cli.ExitFailure, "does not have this operation: it offers only the published ones, or its URL is wrong", "audit")
 }
 
-// TestAuditEndsOverHTTP checks that a server whose pages never end is refused.
+// TestAuditEndsOverHTTP checks that a server with endless pages is refused.
 func TestAuditEndsOverHTTP(t *testing.T) {
 	t.Parallel()
 	const hostileTime = "2026-03-14T15:00:00.000000Z"
@@ -76,12 +76,11 @@ func TestAuditEndsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestAuditArchive checks that the archive has what the log loses, that a database has the same
-// archive whatever its account, that nothing is deleted that is not in a complete file, and that no
-// number of an entry is used again.
+// TestAuditArchive checks that the archive contains the deleted entries, also for several accounts, that
+// only entries in a complete file are deleted, and that no number of an entry is reused.
 func TestAuditArchive(t *testing.T) {
 	t.Parallel()
-	const old = "99999999-1111-4111-8111-111111111111" // in which nothing happened since
+	const old = "99999999-1111-4111-8111-111111111111" // without later entries
 	database, _ := mailhostdtest.Initialize(t)
 	db, err := sqlite.Open(t.Context(), database, sqlite.Options{})
 	assert.NilError(t, err)

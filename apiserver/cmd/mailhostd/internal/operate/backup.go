@@ -1,5 +1,5 @@
-// Package operate has the commands for the database of a server: backup and restore, migration
-// to another engine, fixtures, and the audit log.
+// Package operate provides the commands for the database of a server: backup and restore, migration to
+// another engine, fixtures, and the audit log.
 package operate
 
 import (

@@ -20,8 +20,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
-// TestBackupWhileServing checks that a backup created while clients write contains every
-// change that was acknowledged before it started, and that a server can use it.
+// TestBackupWhileServing checks that a backup created while clients write contains every change
+// acknowledged before it started, and that a server can use it.
 func TestBackupWhileServing(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
@@ -33,7 +33,7 @@ func TestBackupWhileServing(t *testing.T) {
 		made := as.CreateMailbox("example.com", fmt.Sprintf("m%d", len(acknowledged))).Want(http.StatusCreated)
 		acknowledged = append(acknowledged, made.Str("id"))
 	}
-	copies := map[string][]string{} // the mailboxes that each must have
+	copies := map[string][]string{} // the mailboxes that each copy must contain
 	for n := range 3 {
 		for range 25 {
 			write()
@@ -85,7 +85,7 @@ func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []str
 	s.End(t)
 }
 
-// TestRestoreDamaged checks that --force restores a database that can be opened, but not compared.
+// TestRestoreDamaged checks that --force restores over a database that can be opened, but not compared.
 func TestRestoreDamaged(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"accounts", "service_accounts"} {
@@ -120,9 +120,9 @@ func TestRestoreDamaged(t *testing.T) {
 	}
 }
 
-// TestMigrate migrates a database to another file and to PostgreSQL, and from there back. It
-// checks that this is refused while a server uses a file, and that a server on the copy
-// knows everything: mailboxes, tokens, and responses under an Idempotency-Key.
+// TestMigrate migrates a database to another file and to PostgreSQL, and back. It checks that a
+// migration is refused while a server uses a file, and that a server on the copy has all data:
+// mailboxes, tokens, and responses under an Idempotency-Key.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	for name, newTarget := range map[string]func(t *testing.T) string{

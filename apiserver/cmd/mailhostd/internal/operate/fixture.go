@@ -36,7 +36,7 @@ func (fixtureLoadCommand) Help() string {
 		"The registrar's rules are not part of a database: start the server with --fixture for these."
 }
 
-// loadedFixture is the output of fixture load: ids of accounts.
+// loadedFixture is the output of fixture load, ids of accounts.
 type loadedFixture struct {
 	Created  []string `json:"created"`
 	Existing []string `json:"existing"`

@@ -59,5 +59,5 @@ func (c MigrateCommand) Run(ctx context.Context, p cli.Program) (err error) {
 func isSameFile(a, b string) bool {
 	first, _ := os.Stat(a)
 	second, _ := os.Stat(b)
-	return os.SameFile(first, second) // false for one that does not exist
+	return os.SameFile(first, second) // false for a missing file
 }

@@ -49,16 +49,16 @@ type restoreReport struct {
 	Backup   string `json:"backup"`
 	// Restored is false for a dry run.
 	Restored bool `json:"restored"`
-	// Previous is where the database is now that was replaced, or was to be.
+	// Previous is the new path of the replaced database.
 	Previous string `json:"previous,omitempty"`
-	// Unreadable is why nothing could be compared.
+	// Unreadable is the reason for a missing comparison.
 	Unreadable string              `json:"unreadable,omitempty"`
 	Accounts   []accountComparison `json:"accounts"`
-	// RevokedAgain is how many credentials and grants were revoked again.
+	// RevokedAgain is the number of credentials and grants that were revoked again.
 	RevokedAgain int `json:"revoked_again"`
 }
 
-// reviving returns how many credentials and grants the backup makes work again.
+// reviving returns the number of credentials and grants that the backup makes work again.
 func (r restoreReport) reviving() (n int) {
 	for _, a := range r.Accounts {
 		n += len(a.Revived)
@@ -129,8 +129,8 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	// The lock is released after the rename, so that a waiting server opens the restored file.
-	// Windows cannot rename an open file, so there the lock is released first.
+	// Release the lock after the rename, so that a waiting server opens the restored file. Windows can't
+	// rename an open file, so release the lock first there.
 	if runtime.GOOS == "windows" && current != nil {
 		if err := current.Close(); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
@@ -140,15 +140,15 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		return err
 	}
 	report.Restored = true
-	if !c.AsJSON(p) && !c.Yes { // they were shown with the question
+	if !c.AsJSON(p) && !c.Yes { // the question showed them already
 		report.Accounts = nil
 	}
 	return c.Print(p, report, report.write)
 }
 
-// openCurrent opens the database that is to be replaced, and keeps servers and commands out until
-// this command has ended. A dry run only reads it: it migrates no schema, and a server may run.
-// With --force it returns nil if the database is missing or unreadable.
+// openCurrent opens the database to replace, and keeps servers and commands out until this command ends.
+// A dry run only reads the database: it does not migrate its schema, and a server may run. With --force,
+// openCurrent returns nil for a missing or unreadable database.
 func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
 	service, err := cli.OpenService(ctx, p, path, cli.OpenOptions{Exclusive: !c.DryRun, ReadOnly: c.DryRun})
 	if errors.Is(err, store.ErrInUse) {
@@ -162,7 +162,7 @@ func (c RestoreCommand) noteUnreadable(ctx context.Context, err error, report *r
 	switch {
 	case err == nil, ctx.Err() != nil, c.Database == sqlite.Memory:
 		return err
-	case errors.Is(err, sqlstore.ErrOlderSchema): // a restore upgrades it, and then compares
+	case errors.Is(err, sqlstore.ErrOlderSchema): // a restore upgrades the schema before the comparison
 		return fmt.Errorf("a dry run upgrades no schema; use the version of mailhostd that wrote the database (%w)", err)
 	case !c.Force:
 		return fmt.Errorf("%w; name the database with --database, or add --force to restore the backup without a comparison. "+
@@ -172,8 +172,7 @@ func (c RestoreCommand) noteUnreadable(ctx context.Context, err error, report *r
 	return nil
 }
 
-// confirm asks before the database is replaced. The end of the input is an error, and so is a
-// signal.
+// confirm asks before the database is replaced. The end of the input and a signal are errors.
 func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report restoreReport) error {
 	if c.Yes {
 		return nil
@@ -242,8 +241,8 @@ func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []ac
 	return nil
 }
 
-// replaceDatabase renames a database and the files beside it, and puts another one in its
-// place, with its owner and mode. It returns the database's new path, or "" if there was
+// replaceDatabase renames a database with its log and shared memory, and moves the database with to its
+// path, with the same owner and mode. It returns the new path of the old database, or "" if there was
 // none.
 func replaceDatabase(path, with string) (previous string, err error) {
 	info, err := os.Stat(path)
@@ -261,8 +260,8 @@ func replaceDatabase(path, with string) (previous string, err error) {
 	if _, err := os.Lstat(previous); err == nil {
 		return "", fmt.Errorf("nothing was restored: %s exists already", previous)
 	}
-	// A log that belongs to the database goes with it, also if only the log is left, or it would
-	// be taken for the backup's. The lock's own is empty.
+	// Rename the database's log too, even without the database: otherwise it would be taken for the log
+	// of the backup. An empty log belongs to the lock.
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() == 0 {
 		if err := os.Remove(path + "-wal"); err != nil {
 			return "", err
@@ -276,7 +275,7 @@ func replaceDatabase(path, with string) (previous string, err error) {
 	if missing {
 		return "", os.Rename(with, path)
 	}
-	// With a link, there is a database at the path at any time: a server would create one.
+	// With a link, a database exists at the path at any time; otherwise a server might create one.
 	if err := os.Link(path, previous); err != nil {
 		if err := os.Rename(path, previous); err != nil {
 			return "", err

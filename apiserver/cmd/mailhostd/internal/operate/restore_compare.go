@@ -31,7 +31,7 @@ type credential struct {
 	Name string `json:"name"`
 }
 
-// objectCount is how many objects of a type the database and the backup have.
+// objectCount is the number of objects of a type in the database and in the backup.
 type objectCount struct {
 	Type     string `json:"type"`
 	Database int    `json:"database"`
@@ -41,8 +41,7 @@ type objectCount struct {
 // accountComparison is an account of the database compared with the backup.
 type accountComparison struct {
 	AccountID string `json:"account_id"`
-	// Lost means that the backup does not have the account, and Deleted that the database
-	// does not have it.
+	// Lost means that the account is missing in the backup, and Deleted that it is missing in the database.
 	Lost    bool          `json:"lost"`
 	Deleted bool          `json:"deleted"`
 	Objects []objectCount `json:"objects"`
@@ -76,14 +75,14 @@ func compareServices(ctx context.Context, current, backup *apiserver.Service) ([
 
 func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Client) error {
 	var err error
-	states := map[string]bool{account.OwnerGrantID(a.AccountID): true} // as a new account has it
+	states := map[string]bool{account.OwnerGrantID(a.AccountID): true} // as in a new account
 	if !a.Deleted {
 		if states, err = credentials(ctx, now, nil); err != nil {
 			return err
 		}
 	}
 	if _, err = credentials(ctx, then, func(c credential) {
-		// A master password is deleted, and the others are revoked, or deleted with their account.
+		// Master passwords are deleted. Other credentials are revoked, or deleted with their account.
 		if works, known := states[c.ID]; known && !works || !known && (a.Deleted || c.Type == masterPasswordType) {
 			a.Revived = append(a.Revived, c)
 		}
@@ -105,8 +104,8 @@ func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Cl
 	return nil
 }
 
-// credentials returns whether each credential of an account works, by its id, and calls each
-// for those that do.
+// credentials reports for each credential id of an account whether the credential works, and calls each
+// for the working ones.
 func credentials(ctx context.Context, c *apiclient.Client, each func(credential)) (works map[string]bool, err error) {
 	works = map[string]bool{}
 	add := func(active bool, found credential) {
@@ -127,7 +126,7 @@ func credentials(ctx context.Context, c *apiclient.Client, each func(credential)
 	names := apiclient.NewNames(ctx, c)
 	for _, g := range *grants {
 		found := credential{Type: grantType, ID: g.ID}
-		if each != nil { // a name takes requests
+		if each != nil { // a name requires requests
 			found.Name = access.DescribeGrant(g, names)
 		}
 		add(g.RevokedAt == nil, found)

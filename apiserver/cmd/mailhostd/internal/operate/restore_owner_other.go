@@ -4,5 +4,5 @@ package operate
 
 import "os"
 
-// chown does nothing: a file has the permissions of its folder.
+// chown does nothing: a file gets the permissions of its folder.
 func chown(string, os.FileInfo) error { return nil }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// chown gives a file the owner of another one, which is needed if root restores the
-// database of a server that runs as somebody else.
+// chown gives a file the owner of another file, which matters if root restores the database of a server
+// that runs as another user.
 func chown(path string, as os.FileInfo) error {
 	owner, ok := as.Sys().(*syscall.Stat_t)
 	if !ok || int(owner.Uid) == os.Geteuid() && int(owner.Gid) == os.Getegid() {

@@ -59,7 +59,7 @@ func startRestore(ctx context.Context, t *testing.T, args ...string) dialog {
 	return d
 }
 
-// shown returns what the command prints until it asks or ends.
+// shown returns the output of the command until it asks or ends.
 func (d dialog) shown(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
@@ -71,7 +71,7 @@ func (d dialog) shown(t *testing.T) string {
 	return text.String()
 }
 
-// descriptors returns how many descriptors of a file this process has.
+// descriptors returns the number of this process's descriptors of a file.
 func descriptors(t *testing.T, path string) (n int) {
 	t.Helper()
 	open, err := filepath.Glob("/proc/self/fd/*")
@@ -84,9 +84,8 @@ func descriptors(t *testing.T, path string) (n int) {
 	return n
 }
 
-// TestRestoreAsks checks that nobody can change the database while restore asks, that
-// anything but a yes restores nothing and leaves nothing behind, and that a server which starts during
-// the question uses the restored database.
+// TestRestoreAsks checks that nobody can change the database while restore asks, that only a yes restores it and no
+// other reply leaves files behind, and that a server which starts during the question uses the restored database.
 func TestRestoreAsks(t *testing.T) {
 	t.Parallel()
 	database, _ := mailhostdtest.Initialize(t)
