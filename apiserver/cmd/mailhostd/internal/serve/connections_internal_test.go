@@ -8,7 +8,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// pipes is a listener whose connections send nothing.
+// pipes is a listener with connections that send nothing.
 type pipes struct{ net.Listener }
 
 func (pipes) Accept() (net.Conn, error) {
@@ -17,7 +17,7 @@ func (pipes) Accept() (net.Conn, error) {
 	return near, nil
 }
 
-// TestLongestIdle checks which connection is closed for another one.
+// TestLongestIdle checks which connection is closed for a new one.
 func TestLongestIdle(t *testing.T) {
 	server := &http.Server{} //nolint:gosec // it serves nothing
 	c := limitConnections(server, pipes{}, 3)

@@ -16,16 +16,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
-// object is what a client expects of a mailbox, a domain or a forwarding rule. The zero
-// value does not exist.
+// object is a client's expectation of a mailbox, a domain or a forwarding rule. The zero value means
+// that it does not exist.
 type object struct{ id, lastName string }
 
-// objects are by address, domain name and target address.
+// objects are keyed by address, domain name or target address.
 type objects map[string]object
 
 const anyID = "any"
 
-// objectsIn calls found for the objects in a response: one, or those of a list or a bulk request.
+// objectsIn calls found for each object in a response: a single object, or those in a list or a bulk request.
 func objectsIn(json any, found func(name string, o object)) {
 	switch v := json.(type) {
 	case []any:
@@ -47,8 +47,7 @@ func objectsIn(json any, found func(name string, o object)) {
 	}
 }
 
-// crashClient sends one request after the other, each to any of the servers. No two clients use
-// the same objects.
+// crashClient sends one request after another, each to any of the servers. No two clients use the same objects.
 type crashClient struct {
 	name   string
 	random *rand.Rand
@@ -65,11 +64,11 @@ type crashRequest struct {
 	method, path string
 	body         any
 	key          string // Idempotency-Key, or empty
-	// after is what the objects are after it. The id of a new one is any until the response has it.
+	// after contains the objects after the request. A new object has anyID until the response.
 	after objects
 }
 
-// send returns the status code, and 0 without a response.
+// send returns the status code, or 0 without a response.
 func (c *crashClient) send(r *crashRequest) int {
 	var headers []string
 	if r.key != "" {
@@ -85,8 +84,8 @@ func (c *crashClient) send(r *crashRequest) int {
 	return response.Status
 }
 
-// runUntilUnknown sends requests until stop is closed, or one has an unknown outcome because its
-// server ends.
+// runUntilUnknown sends requests until stop is closed, or until a request has an unknown outcome because
+// its server ended.
 func (c *crashClient) runUntilUnknown(acknowledged func(), stop <-chan struct{}) error {
 	for {
 		select {
@@ -114,8 +113,8 @@ func (c *crashClient) runUntilUnknown(acknowledged func(), stop <-chan struct{})
 	}
 }
 
-// checkTotal checks that a list of any server has all changes that were acknowledged, by any
-// server. Nobody else has mailboxes that match the search.
+// checkTotal checks that a list of any server contains all changes that any server acknowledged. No
+// other client's mailboxes match the search.
 func (c *crashClient) checkTotal() error {
 	r, err := c.api(c.random).Try(context.Background(), http.MethodGet, "/mailboxes?page_size=1&search="+c.name+"-", nil)
 	if err != nil || r.Status >= http.StatusInternalServerError {
@@ -164,7 +163,7 @@ func (c *crashClient) next() *crashRequest {
 			r.after[names[len(names)-1]] = object{id: anyID}
 		}
 		r.path, r.body = "/domains/purchase", apitest.Object{"domains": names, "workspace_id": c.api(c.random).DefaultWorkspace(), "contact_info": apitest.Contact()}
-	case draw < 12: // to another account, so that it has to be verified by a message
+	case draw < 12: // to another account, so a message must verify it
 		target := c.newName() + "@example.org"
 		r.after[target] = object{id: anyID}
 		r.path, r.body = "/forwarding", apitest.Object{"target_email": target}
@@ -184,7 +183,7 @@ func (c *crashClient) newName() string {
 	return fmt.Sprintf("%s-%d", c.name, c.names)
 }
 
-// randomBytes reads what a seed determines.
+// randomBytes are bytes determined by a seed.
 type randomBytes struct{ *rand.Rand }
 
 func (r randomBytes) Read(p []byte) (int, error) {
@@ -194,8 +193,8 @@ func (r randomBytes) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// resolve finds out from what there is whether the request without a response was
-// executed: as a whole, or not at all.
+// resolve finds out from the existing objects whether the request without a response was executed: as a
+// whole, or not at all.
 func (c *crashClient) resolve(found objects) error {
 	r := c.unknown
 	if c.unknown = nil; r == nil {
@@ -221,7 +220,7 @@ func (c *crashClient) resolve(found objects) error {
 	if r.key == "" {
 		return nil
 	}
-	// A retry is a replay, or executes what was not executed.
+	// A retry is replayed, or executes the request for the first time.
 	switch status := c.send(r); {
 	case status == http.StatusTooManyRequests:
 		return nil
@@ -237,7 +236,7 @@ func (c *crashClient) resolve(found objects) error {
 	return nil
 }
 
-// set notes what objects are.
+// set records the current objects.
 func (c *crashClient) set(now objects) {
 	maps.Copy(c.have, now)
 	maps.DeleteFunc(c.have, func(_ string, o object) bool { return o.id == "" })

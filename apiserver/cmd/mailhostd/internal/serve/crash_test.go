@@ -36,14 +36,13 @@ var (
 	runsFlag = flag.Int("runs", 1, "with -seed: how many crash runs, each longer than in a normal test, on a busy machine")
 )
 
-// TestCrash kills servers under load, at random moments, and checks after each start that
-// what was acknowledged is there, that a request without a response was executed as a
-// whole or not at all, and that lists, their totals, the audit log, retries and the
-// messages agree with that. Meanwhile commands use the database, and other programs vacuum
-// and touch its file: no server may take that for an outage.
+// TestCrash kills servers under load, at random moments, and checks after each start that acknowledged
+// changes exist, that a request without a response was executed as a whole or not at all, and that
+// lists, their totals, the audit log, retries and the messages agree. Meanwhile commands use the
+// database, and other programs vacuum and touch its file: no server may mistake that for an outage.
 //
-// The seed determines the requests and after how many of them a server is killed, not
-// what the requests in flight were doing at that moment.
+// The seed determines the requests and the number of them before a server is killed, but not the state
+// of the requests in flight at that moment.
 func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: other tests find most of what killed servers show, and sooner")
@@ -132,7 +131,7 @@ func (c *crashRun) end(i int, signal os.Signal) {
 	c.servers[i].ExitCode(c.T)
 }
 
-// any returns the client of any server that runs.
+// any returns the client of any running server.
 func (c *crashRun) any(random *rand.Rand) *apitest.Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,8 +163,8 @@ func (c *crashRun) run(kills int) {
 	}
 }
 
-// crash ends one server while the clients send requests, and starts it again. One time in five it
-// is SIGTERM, which completes the requests in flight. Several servers go on meanwhile.
+// crash ends one server while the clients send requests, and starts it again. One time in five it uses
+// SIGTERM, which completes the requests in flight. Several servers continue meanwhile.
 func (c *crashRun) crash() {
 	acknowledged, stop := make(chan struct{}, 1<<16), make(chan struct{})
 	errs := make([]error, len(c.clients)+1)
@@ -206,8 +205,7 @@ func (c *crashRun) crash() {
 	assert.Check(c, errors.Join(errs...))
 }
 
-// disturb does what operators and their programs do to a database that servers use, until stop is
-// closed.
+// disturb runs programs of operators on a database that servers use, until stop is closed.
 func (c *crashRun) disturb(random *rand.Rand, stop <-chan struct{}) error {
 	command := func(args ...string) func() error {
 		return func() error {
@@ -250,9 +248,9 @@ func (c *crashRun) disturb(random *rand.Rand, stop <-chan struct{}) error {
 	}
 }
 
-// verify compares what there is with what the clients know, and makes it what they know.
+// verify compares the objects with the clients' expectations, and corrects them.
 func (c *crashRun) verify(n int) {
-	// PostgreSQL may still commit what a killed server sent it; the account's next change waits.
+	// PostgreSQL may still commit a killed server's transaction; the account's next change waits for it.
 	c.any(c.random).Post("/workspaces", apitest.Object{"name": fmt.Sprint("after ", n)}).Want(http.StatusCreated)
 	found := c.found()
 	for _, client := range c.clients {
@@ -312,8 +310,8 @@ func (c *crashRun) verifyTotals(found objects) {
 	}
 }
 
-// verifyAudit checks that each object has one creation in the audit log, and each object
-// that is gone one deletion.
+// verifyAudit checks that the audit log contains one creation of each object, and one deletion of each
+// deleted object.
 func (c *crashRun) verifyAudit(found objects) {
 	logged := map[string]string{}
 	_, log, _ := mailhostdtest.Run(c.T, "audit", "--format", "json", "--database", c.database)
@@ -341,7 +339,7 @@ func (c *crashRun) verifyAudit(found objects) {
 	assert.Check(c, maps.Equal(logged, want), "the audit log has %v, and there are %v", logged, want)
 }
 
-// verifyOneService checks that what one server does holds at once for another one.
+// verifyOneService checks that a change at one server takes effect at another one at once.
 func (c *crashRun) verifyOneService() {
 	one, other := c.any(c.random), c.any(c.random)
 	made := one.Post("/auth/service-accounts", `{"name":"x"}`).Want(http.StatusCreated)
@@ -354,9 +352,9 @@ func (c *crashRun) verifyOneService() {
 	held.Get("/mailboxes").Want(http.StatusUnauthorized)
 }
 
-// verifyMessages checks that there is a message for each forwarding rule, and none for a
-// rule that does not exist. It waits for messages that a killed server was sending, whose
-// lease has to expire first, only if the flags select a long run.
+// verifyMessages checks that there is a message for each forwarding rule, and none for a rule that does
+// not exist. Only if the flags select a long run does it wait for the messages of killed servers,
+// because their lease must expire first.
 func (c *crashRun) verifyMessages() {
 	wanted := map[string]bool{}
 	for _, client := range c.clients {

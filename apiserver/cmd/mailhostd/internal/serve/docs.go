@@ -24,27 +24,27 @@ func (c OpenAPICommand) Run(p cli.Program) error {
 	return err
 }
 
-// The API reference: a page that shows the OpenAPI document, and the document.
+// The paths of the API reference: a page that shows the OpenAPI document, and the document.
 const (
 	docsPath    = "/docs"
 	openAPIPath = "/openapi.json"
 )
 
-// docsCSP allows content of this server without inline scripts. Swagger UI has its
-// icons in data URLs and sets styles on elements.
+// docsCSP allows content of this server without inline scripts. Swagger UI uses icons in data URLs, and
+// sets styles on elements.
 const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 //go:embed docs
 var docsFiles embed.FS
 
-// docs maps paths of the API reference to their handlers. It is served as
-// middleware, so that its responses have a request id and a log line.
+// docs maps paths of the API reference to their handlers. As middleware, its responses get a request id
+// and a log line.
 type docs map[string]http.Handler
 
-// newDocs returns the reference of the operations that the server has.
+// newDocs returns the reference of the operations that the server offers.
 func newDocs(publishedOnly bool) docs {
-	document := sync.OnceValue(func() http.Handler { // it would slow down each start
+	document := sync.OnceValue(func() http.Handler { // on first use, for a faster start
 		return console.File("application/json", httpapi.Document(!publishedOnly))
 	})
 	d := docs{openAPIPath: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { document().ServeHTTP(w, r) })}
@@ -53,7 +53,7 @@ func newDocs(publishedOnly bool) docs {
 		docsPath + "/page.css": {"text/css; charset=utf-8", "page.css"},
 		docsPath + "/page.js":  {"text/javascript; charset=utf-8", "page.js"},
 	} {
-		content, _ := docsFiles.ReadFile("docs/" + file.name) // it is embedded
+		content, _ := docsFiles.ReadFile("docs/" + file.name) // the file is embedded
 		d[path] = console.File(file.mediaType, content)
 	}
 	swaggerUI := v5emb.New("", "", docsPath)
@@ -81,8 +81,8 @@ func (d docs) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// home leads from the server's root to a page. Proxies pass requests below publicURL on.
+// home redirects from the server's root to a page. A proxy forwards the requests below publicURL.
 func home(publicURL, page string) http.Handler {
-	u, _ := url.Parse(publicURL) // it was checked
+	u, _ := url.Parse(publicURL) // the URL was checked
 	return http.RedirectHandler(strings.TrimSuffix(u.EscapedPath(), "/")+page, http.StatusSeeOther)
 }

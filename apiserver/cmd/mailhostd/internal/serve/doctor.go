@@ -34,7 +34,7 @@ func (DoctorCommand) Help() string {
 	return "It takes the flags and variables of mailhostd serve; run it in the server's environment and as its user. It changes nothing, sends no message and can run beside the server. The exit code is 1 if a check fails; warnings don't count."
 }
 
-// Validate is called by kong. An invalid setting is a check that fails.
+// Validate is called by kong. It returns nil, because an invalid setting is a failed check.
 func (DoctorCommand) Validate() error { return nil }
 
 // The states of a check.
@@ -48,7 +48,7 @@ const (
 type check struct {
 	Name  string `json:"check"`
 	State string `json:"state"`
-	// Detail is what was found, and what to do about it.
+	// Detail is the result, and the next step.
 	Detail string `json:"detail"`
 }
 
@@ -68,7 +68,7 @@ func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) e
 	}
 	var results []check
 	var failed []string
-	rows := [][]string{{"CHECK", "STATE", "DETAIL"}} // a long detail is the last column
+	rows := [][]string{{"CHECK", "STATE", "DETAIL"}} // the detail may be long, so it is the last column
 	for _, one := range checks {
 		limit, cancel := context.WithTimeout(ctx, checkTimeout)
 		result := one.run(limit)
@@ -104,8 +104,7 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 	return found(checkOK, "valid")
 }
 
-// unknownVariables returns the variables that look like a setting of a command and are none:
-// misspelt ones.
+// unknownVariables returns variables that look like settings but are not, probably misspelt ones.
 func unknownVariables(p cli.Program, app *kong.Kong) []string {
 	known := map[string]bool{}
 	_ = kong.Visit(app.Model, func(node kong.Visitable, next kong.Next) error {
@@ -161,7 +160,7 @@ func (c DoctorCommand) checkPermissions(context.Context) check {
 		}
 	}
 	if path := c.databaseFile(); path != "" {
-		// SQLite creates its log beside the file.
+		// SQLite creates its log in the same folder.
 		probe, err := os.CreateTemp(filepath.Dir(path), ".doctor-*")
 		if err == nil {
 			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
@@ -189,11 +188,10 @@ func (c DoctorCommand) databaseFile() string {
 	return c.Database
 }
 
-// lowDisk is how many bytes should be free: SQLite's log and a backup need as much again
-// as the database.
+// lowDisk is the free space to recommend, in bytes: SQLite's log and a backup take as much again as the database.
 const lowDisk = 1 << 30
 
-// fullDisk is how many bytes must be free: the log alone may take that until it is truncated.
+// fullDisk is the free space to require, in bytes: the log alone may take it before it is truncated.
 const fullDisk = 64 << 20
 
 func (c DoctorCommand) checkDisk(context.Context) check {
@@ -212,7 +210,7 @@ func (c DoctorCommand) checkDisk(context.Context) check {
 	return describeSpace(free, needed)
 }
 
-// describeSpace compares the free space with what is needed, both in bytes.
+// describeSpace compares the free and the needed space, in bytes.
 func describeSpace(free uint64, needed int64) check {
 	state := checkOK
 	switch {
@@ -224,7 +222,7 @@ func describeSpace(free uint64, needed int64) check {
 	return found(state, "%d MiB free; %d MiB are enough for the log and a backup", free>>20, needed>>20)
 }
 
-// checkListen checks that the address can be listened on, unless a server does already.
+// checkListen checks that a server can listen on the address, or already does.
 func (c DoctorCommand) checkListen(ctx context.Context) check {
 	address := loopbackForPort(c.Listen)
 	if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
@@ -239,7 +237,7 @@ func (c DoctorCommand) checkListen(ctx context.Context) check {
 	return found(checkOK, "%s is free", address)
 }
 
-// renewBefore is how long before its end a certificate should have been renewed.
+// renewBefore is the time before its expiry at which a certificate should be renewed.
 const renewBefore = 14 * 24 * time.Hour
 
 func (c DoctorCommand) checkTLS(context.Context) check {
@@ -304,7 +302,7 @@ func (c DoctorCommand) checkIssuer(ctx context.Context) check {
 	return found(checkOK, "%s", strings.Join(counts, "; "))
 }
 
-// checkClock asks the kernel, because expiries and replicas depend on the time.
+// checkClock asks the kernel, because expiries and replicas depend on the clock.
 func (c DoctorCommand) checkClock(context.Context) check {
 	now := time.Now().UTC().Format(time.RFC3339)
 	switch synchronized, known := clockSynchronized(); {

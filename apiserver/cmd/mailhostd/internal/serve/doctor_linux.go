@@ -2,7 +2,7 @@ package serve
 
 import "syscall"
 
-// freeSpace returns how many bytes an ordinary user can still write below a path.
+// freeSpace returns the number of bytes that an ordinary user can still write below a path.
 func freeSpace(path string) (bytes uint64, known bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(path, &s); err != nil {
@@ -14,7 +14,7 @@ func freeSpace(path string) (bytes uint64, known bool) {
 // unsynchronized is STA_UNSYNC of adjtimex(2).
 const unsynchronized = 0x40
 
-// clockSynchronized reports whether something such as NTP keeps the clock right.
+// clockSynchronized reports whether a service such as NTP synchronizes the clock.
 func clockSynchronized() (synchronized, known bool) {
 	var t syscall.Timex
 	if _, err := syscall.Adjtimex(&t); err != nil {

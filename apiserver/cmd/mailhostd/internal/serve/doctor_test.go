@@ -15,7 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
-// TestDoctor checks what the transcript can't show: a mail server, an issuer, modes of files, damage.
+// TestDoctor checks cases that the transcript can't show: a mail server, an issuer, modes of files, damage.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	database, _ := mailhostdtest.Initialize(t)
@@ -67,8 +67,8 @@ func TestDoctor(t *testing.T) {
 	assert.Check(t, len(sent) == 0, "doctor has sent %d messages", len(sent))
 }
 
-// TestDoctorOnPostgreSQL checks that a database that serve would fill is no failure, and that one
-// that serve can't write is.
+// TestDoctorOnPostgreSQL checks that an empty database is no failure, because serve would fill it, but
+// one that serve can't write is.
 func TestDoctorOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

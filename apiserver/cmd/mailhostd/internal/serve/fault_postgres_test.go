@@ -20,17 +20,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
-// postgresFault is what happens to a PostgreSQL server or its database, and how it ends.
+// postgresFault is a fault of a PostgreSQL server or its database, and the repair.
 type postgresFault struct {
 	name          string
 	inflict, mend func(c *postgresCase) error
-	// start is a part of the message with which a server does not start, or "" if it starts.
+	// start is a part of the error with which a server refuses to start, or "" if it starts.
 	start string
-	// harmless means that a server that runs is not concerned.
+	// harmless means that a running server is not affected.
 	harmless bool
 }
 
-// superuser returns a step that runs statements as the superuser, each by itself.
+// superuser returns a step that runs each statement separately as the superuser.
 func superuser(statements ...string) func(*postgresCase) error {
 	return func(c *postgresCase) error {
 		conn, err := pgx.Connect(c.Context(), c.cluster.URL("postgres", "mail"))
@@ -47,7 +47,7 @@ func superuser(statements ...string) func(*postgresCase) error {
 	}
 }
 
-// endSessions ends those of the server, as a restart would.
+// endSessions ends the sessions of the server, like a restart.
 const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'mailhost'`
 
 var postgresFaults = []postgresFault{
@@ -107,9 +107,9 @@ type postgresCase struct {
 	disk    string // of the database's tables, or ""
 }
 
-// TestPostgresFaults checks what a server does when something happens to its PostgreSQL
-// database: it acknowledges nothing that it could not find again, is not ready and reports
-// why; it goes on by itself afterwards; and a start that is refused says why.
+// TestPostgresFaults checks a server during faults of its PostgreSQL database: it acknowledges no change
+// that could be lost, is not ready and reports the reason; it recovers by itself afterwards; and a
+// refused start reports the reason.
 func TestPostgresFaults(t *testing.T) {
 	t.Parallel()
 	c := newPostgresCase(t)
@@ -127,7 +127,7 @@ func TestPostgresFaults(t *testing.T) {
 	assert.Check(t, err == nil && len(missing) == 0, "%v; acknowledged and lost: %q", err, missing)
 }
 
-// newPostgresCase starts a server on a cluster of its own, as a user without other rights.
+// newPostgresCase starts a server on its own cluster, as a user without other rights.
 func newPostgresCase(t *testing.T) *postgresCase {
 	cluster := postgrestest.Start(t)
 	c := &postgresCase{&faultCase{T: t, must: map[string]string{}}, cluster, smallTablespace(t)}
@@ -155,8 +155,7 @@ func newPostgresCase(t *testing.T) *postgresCase {
 	return c
 }
 
-// smallTablespace mounts a small file system for PostgreSQL's user, and returns "" where that
-// is impossible.
+// smallTablespace mounts a small file system for PostgreSQL's user. It returns "" if that is impossible.
 func smallTablespace(t *testing.T) string {
 	dir := t.TempDir()
 	owner, err := user.Lookup("postgres")

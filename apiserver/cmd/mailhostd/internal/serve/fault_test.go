@@ -22,18 +22,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
-// fault is what happens to the files of a database.
+// fault is a fault of the files of a database.
 type fault struct {
 	name    string
 	inflict func(f files) error
-	// mend ends a fault under which the files keep their content. Any other fault is only noticed
-	// when a server starts, and mended by copying the files back.
+	// mend ends a fault that leaves the content of the files intact. A server notices any other fault
+	// only at its start, and copying the files back repairs it.
 	mend func(f files) error
 	// setUp prepares the directory and returns a command that runs the servers.
 	setUp func(t *testing.T, dir string) (command []string)
 }
 
-// files are the files of a database in a directory of their own.
+// files are the files of a database in their own directory.
 type files struct{ dir, path string }
 
 func (f files) filler() string { return filepath.Join(f.dir, "filler") }
@@ -64,8 +64,7 @@ func fillDisk(path string) error {
 	return f.Close()
 }
 
-// obeyModes returns a command that takes the superuser's right to ignore the modes of
-// files from a server.
+// obeyModes returns a command that drops a server's superuser right to ignore the modes of files.
 func obeyModes(t *testing.T, _ string) []string {
 	if os.Getuid() != 0 {
 		return nil
@@ -77,8 +76,7 @@ func obeyModes(t *testing.T, _ string) []string {
 	return command
 }
 
-// otherProgram writes a database of another program to a path, into an existing file
-// like cp.
+// otherProgram writes a database of another program to a path, into an existing file like cp.
 func otherProgram(path string) error {
 	// The smallest database: a page without tables.
 	page := make([]byte, 4096)
@@ -141,9 +139,8 @@ var faults = []fault{
 	},
 }
 
-// TestFaults checks what a server does when something happens to its database: it
-// acknowledges nothing that it could not find again, and reports what has happened; a
-// start that is refused changes nothing; and with the files repaired, everything is there.
+// TestFaults checks a server during faults of its database: it acknowledges no change that could be lost, and
+// reports the fault; a refused start changes nothing; and after the repair of the files, all data exists.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: no server loses its disk")
@@ -190,14 +187,14 @@ func (c content) restore(f files) error {
 	return errors.Join(errs...)
 }
 
-// faultCase is a server whose database gets a fault.
+// faultCase is a server with a database that gets a fault.
 type faultCase struct {
 	*testing.T
 	files
 	command []string // runs the servers
 	owner   mailhostdtest.Account
 	server  *mailhostdtest.Server
-	// must are the ids of the acknowledged mailboxes by address.
+	// must contains the ids of the acknowledged mailboxes by address.
 	must map[string]string
 }
 
@@ -219,7 +216,7 @@ func newFaultCase(t *testing.T, fault fault) *faultCase {
 	return c
 }
 
-// create creates a mailbox. Status 0 is no response.
+// create creates a mailbox. It returns the status 0 without a response.
 func (c *faultCase) create(localPart string) (status int) {
 	as := c.server.As(c.T, c.owner)
 	r, err := as.Try(c.Context(), http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", localPart))
@@ -246,8 +243,8 @@ func (c *faultCase) content() content {
 	return all
 }
 
-// use sends requests to a server whose database has a fault. If it refuses a change, it is
-// not ready, and the log says why.
+// use sends requests to a server with a faulty database. If the server refuses a change, it must not be
+// ready, and must log the reason.
 func (c *faultCase) use() {
 	var status int
 	for n := range 5 {
@@ -268,7 +265,7 @@ func (c *faultCase) use() {
 	}
 }
 
-// recovers checks that a server whose database is right again goes on by itself.
+// recovers checks that a server recovers by itself after the repair of its database.
 func (c *faultCase) recovers() {
 	status := c.create("after")
 	assert.Check(c, status == http.StatusCreated, "a create afterwards: %d; log:\n%s", status, c.server.Log)
@@ -276,7 +273,7 @@ func (c *faultCase) recovers() {
 	assert.Check(c, ready == http.StatusOK, "ready afterwards: %d %s", ready, body)
 }
 
-// spawn starts a server, or returns the message with which it ends.
+// spawn starts a server, or returns the error with which it ends.
 func (c *faultCase) spawn() (refused string) {
 	s := mailhostdtest.SpawnWith(c.T, c.command, c.path)
 	serving, err := s.Log.Await(c.Context(), "serving", 1)
@@ -288,16 +285,15 @@ func (c *faultCase) spawn() (refused string) {
 	return ""
 }
 
-// start starts a server and stops it again, and reports whether it has everything. If it
-// has not, it refuses to start and changes nothing; or it is not ready; or it has an empty
-// database, because nothing of the old one is there, and warns.
+// start starts a server and stops it again, and reports whether all data exists. If not, the server must refuse to
+// start and change nothing; or not be ready; or warn about an empty database, because nothing of the old one exists.
 func (c *faultCase) start() (complete bool) {
 	before := c.content()
 	if refused := c.spawn(); refused != "" {
 		c.Logf("start: %s", refused)
 		assert.Check(c, strings.Contains(refused, c.path) && strings.Contains(refused, "; "), "the message does not name the file and what to do: %s", refused)
 		after := c.content()
-		for _, files := range []content{before, after} { // a log without content, and its index, say nothing
+		for _, files := range []content{before, after} { // an empty log, and its index, mean nothing
 			maps.DeleteFunc(files, func(name string, data []byte) bool {
 				return strings.HasSuffix(name, "-shm") || strings.HasSuffix(name, "-wal") && len(data) == 0
 			})
@@ -321,7 +317,7 @@ func (c *faultCase) start() (complete bool) {
 	return err == nil && len(missing) == 0
 }
 
-// missing returns the acknowledged mailboxes that a server does not have.
+// missing returns the acknowledged mailboxes that a server lacks.
 func (c *faultCase) missing() (missing []string, err error) {
 	r, err := c.server.As(c.T, c.owner).Try(context.Background(), http.MethodGet, "/mailboxes?page_size=1000", nil)
 	if err == nil && r.Status != http.StatusOK {

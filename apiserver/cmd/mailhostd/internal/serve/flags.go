@@ -28,7 +28,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 )
 
-// This file has the groups of flags of mailhostd serve, with what each creates.
+// This file contains the flag groups of mailhostd serve, and creates the objects that they configure.
 
 type testFlags struct {
 	Fixture string `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
@@ -39,7 +39,7 @@ type testFlags struct {
 	Replay  string `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
 }
 
-// newPlane returns a control plane as the flags have it.
+// newPlane returns the control plane for the flags.
 func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
 	plane := &control.Plane{Hostile: f.Hostile}
 	plane.Faults.Seed = f.Seed
@@ -64,7 +64,7 @@ func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
 	return plane, nil
 }
 
-// random returns the source of an account's ids and secrets, or nil for a random one.
+// random returns the source for an account's ids and secrets, or nil for the default source.
 func (f testFlags) random(account string) io.Reader {
 	if f.Seed == 0 {
 		return nil
@@ -130,7 +130,7 @@ type oauthFlags struct {
 	ConsoleSecret    string            `name:"oauth-console-client-secret" placeholder:"SECRET" help:"Secret of that client. Set it in the variable rather than on the command line. Default: none, for a public client."`
 }
 
-// verifiers returns a verifier for the issuer of people and for each one of workloads. It makes no
+// verifiers returns a verifier for the issuer of people and for each issuer of workloads. It makes no
 // request.
 func (f oauthFlags) verifiers(clock func() time.Time, log *slog.Logger) (all oauth.Verifiers, err error) {
 	if f.OAuthIssuer != "" {
@@ -159,8 +159,8 @@ func (f oauthFlags) verifiers(clock func() time.Time, log *slog.Logger) (all oau
 	return append(all, workloads...), nil
 }
 
-// consoleIssuer returns how people sign in to the console, or nil if they have tokens alone. The
-// first verifier is that of people.
+// consoleIssuer returns the issuer at which people sign in to the console, or nil if they can use only
+// tokens. The first verifier is for people.
 func (f oauthFlags) consoleIssuer(all oauth.Verifiers) *signin.Website {
 	id := cmp.Or(f.ConsoleClientID, f.OAuthClientID)
 	if id == "" {
@@ -170,8 +170,7 @@ func (f oauthFlags) consoleIssuer(all oauth.Verifiers) *signin.Website {
 	return &signin.Website{Client: client, Secret: f.ConsoleSecret, Endpoint: all[0].Endpoint}
 }
 
-// missingPublicURL returns a warning if people sign in at the issuer and nothing says which
-// URL they use, or "".
+// missingPublicURL returns a warning, or "". It warns if people sign in at the issuer and no public URL is set.
 func (c settings) missingPublicURL() string {
 	if c.PublicURL != "" || c.OAuthClientID == "" && c.ConsoleClientID == "" {
 		return ""
@@ -179,9 +178,9 @@ func (c settings) missingPublicURL() string {
 	return "people can sign in only at the address that the server listens on; behind a TLS proxy, set --public-url, so that they can sign in there and the console's cookies are for TLS alone"
 }
 
-// signInMetadata serves how people sign in for the API at url (RFC 9728).
+// signInMetadata serves the metadata for sign-in at the API at url (RFC 9728).
 func (f oauthFlags) signInMetadata(url string) http.Handler {
-	text, _ := json.Marshal(signin.Metadata{ // it has only strings
+	text, _ := json.Marshal(signin.Metadata{ // only strings, so there is no error
 		Resource: url, AuthorizationServers: []string{f.OAuthIssuer}, BearerMethodsSupported: []string{"header"},
 		ScopesSupported: f.OAuthScopes, ClientID: f.OAuthClientID, Parameters: f.OAuthParameters,
 	})

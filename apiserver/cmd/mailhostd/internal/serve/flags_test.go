@@ -31,7 +31,7 @@ func TestLoopbackForPort(t *testing.T) {
 	}
 }
 
-// TestFullDisk checks that doctor fails if nothing can be written, and warns before that.
+// TestFullDisk checks that doctor fails on a full disk, and warns earlier.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for free, want := range map[uint64]string{0: checkFailed, 32 << 20: checkFailed, 512 << 20: checkWarning, 2 << 30: checkOK} {

@@ -22,8 +22,7 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// loopbackForPort adds the host 127.0.0.1 to a port alone, such as 8080; :8080 stays an address
-// on all interfaces.
+// loopbackForPort adds the host 127.0.0.1 to a mere port, such as 8080. :8080 stays an address on all interfaces.
 func loopbackForPort(address string) string {
 	if _, err := strconv.ParseUint(address, 10, 16); err != nil {
 		return address
@@ -31,7 +30,7 @@ func loopbackForPort(address string) string {
 	return net.JoinHostPort("127.0.0.1", address)
 }
 
-// loopbackByDefault adds the host 127.0.0.1 to a port alone, also if it is written as :8080.
+// loopbackByDefault adds the host 127.0.0.1 to a mere port, also in the form :8080.
 func loopbackByDefault(address string) string {
 	return loopbackForPort(strings.TrimPrefix(address, ":"))
 }
@@ -52,18 +51,17 @@ func isLocal(address string) bool {
 	return host == "localhost" || ip.IsLoopback()
 }
 
-// connections is a listener that limits the open connections of a server. If there are too many,
-// the one that has been idle for the longest time is closed for the next: a client that keeps
-// connections without a use for them locks nobody out. Without an idle one, the next waits.
+// connections is a listener that limits a server's open connections. At the limit, it closes the connection that
+// was idle the longest, so that unused connections lock no client out. If none is idle, the next client waits.
 type connections struct {
 	net.Listener
 	limit int
 
 	mu      sync.Mutex
-	changed sync.Cond // of the fields below
+	changed sync.Cond // signals a change of the fields below
 	closed  bool
 	open    map[net.Conn]bool
-	idle    []net.Conn // the one that has been idle for the longest time comes first
+	idle    []net.Conn // the longest idle first
 }
 
 func limitConnections(server *http.Server, l net.Listener, limit int) *connections {

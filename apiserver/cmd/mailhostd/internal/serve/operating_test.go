@@ -22,8 +22,8 @@ const (
 	operatingSamples = "../../../../../examples/operating"
 )
 
-// TestOperatingGuide checks that the guide for operators and the files that they copy
-// name variables of this program, metrics that it serves, and messages that it logs.
+// TestOperatingGuide checks that the operators' guide and the files to copy name variables, metrics and
+// log messages of this program.
 func TestOperatingGuide(t *testing.T) {
 	t.Parallel()
 	guide := readFile(t, operatingGuide)
@@ -56,8 +56,7 @@ func TestOperatingGuide(t *testing.T) {
 	}
 }
 
-// servedMetrics returns what a server serves after a request. It has neither a
-// certificate nor an aborted request.
+// servedMetrics returns a server's metrics after a request, without a certificate and without an aborted request.
 func servedMetrics(t *testing.T) string {
 	t.Helper()
 	s, owner := mailhostdtest.Start(t, "--metrics-listen", "0")
@@ -88,8 +87,8 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestSignalEndsTheServer checks that SIGTERM and SIGINT end a server. SIGHUP does not, also if there
-// is no certificate to reload.
+// TestSignalEndsTheServer checks that SIGTERM and SIGINT end a server, but SIGHUP does not, even without
+// a certificate.
 func TestSignalEndsTheServer(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {

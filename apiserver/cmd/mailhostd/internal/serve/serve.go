@@ -1,6 +1,6 @@
-// Package serve has mailhostd serve: its flags, with what each creates, the listeners, and the
-// server on them. Beside it are the commands that share its flags or pages: doctor checks them,
-// healthcheck requests the readiness of a running server, and openapi prints the API's document.
+// Package serve implements mailhostd serve: its flags with the objects that they configure, the
+// listeners, and the server. It also contains commands that share its flags or pages: doctor checks the
+// flags, healthcheck requests the readiness of a running server, and openapi prints the API's document.
 package serve
 
 import (
@@ -107,8 +107,8 @@ func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
 	return c.run(ctx, p, app, func(*server, *apiserver.Service, *control.Plane) error { return nil })
 }
 
-// run serves until ctx is cancelled, unless ready returns an error. It is called when the listeners
-// are open: the first requests wait until the server serves.
+// run serves until ctx is cancelled, unless ready returns an error. It calls ready when the listeners
+// are open: requests wait until the server serves.
 func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready func(*server, *apiserver.Service, *control.Plane) error) (err error) {
 	log := c.logger(p.Stderr)
 	if unknown := unknownVariables(p, app); len(unknown) > 0 {
@@ -126,7 +126,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err != nil {
 		return err
 	}
-	// Listen before a new database is created, because the address may be in use.
+	// Listen before creating a database, because the address may be in use.
 	public, err := listen(ctx, "--listen", loopbackForPort(c.Listen))
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if s.control != nil {
 		options.Middleware = func(h http.Handler) http.Handler { return s.middleware(plane.Middleware(h)) }
 	}
-	if tokens != nil { // a nil value would be a non-nil interface
+	if tokens != nil { // a nil slice would be a non-nil interface
 		options.Tokens = tokens
 	}
 	if sender != nil {
@@ -215,7 +215,7 @@ func (s *server) logStart(ctx context.Context, version string, service *apiserve
 	}
 	accounts, err := service.Accounts(ctx)
 	switch {
-	case err != nil: // the first request will report an error
+	case err != nil: // the first request reports the error
 	case len(accounts) == 0 && s.Database == sqlite.Memory:
 		s.log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or POST /accounts of the control plane", "database", s.Database)
 	case len(accounts) == 0:
@@ -239,8 +239,8 @@ func (s *server) logStart(ctx context.Context, version string, service *apiserve
 	s.log.Info("serving", "url", s.url(), "database", cli.RedactDatabase(s.Database), "published_only", s.PublishedOnly, "version", version)
 }
 
-// comparePublicURL warns if the latest server of the database had another public URL: each
-// replica puts its own into messages and the console.
+// comparePublicURL warns if the last server on the database used another public URL: each replica writes
+// its own URL into messages and the console.
 func comparePublicURL(ctx context.Context, db store.Store, url string, log *slog.Logger) error {
 	before := ""
 	if err := db.Update(ctx, func(tx store.Tx) (err error) {

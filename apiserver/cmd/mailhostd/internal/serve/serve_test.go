@@ -16,11 +16,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
-// TestTranscript checks what the server, doctor, healthcheck and try print and refuse.
+// TestTranscript checks the output and the errors of the server, doctor, healthcheck and try.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/serve.txt") }
 
-// begin sends a request that creates a mailbox without its body, and returns when the
-// handler waits for the body.
+// begin sends a request to create a mailbox, without its body, and returns when the handler waits for the body.
 func begin(t *testing.T, s *mailhostdtest.Server, owner mailhostdtest.Account, body string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	var dialer net.Dialer
@@ -78,7 +77,7 @@ func TestRateLimit(t *testing.T) {
 	s.As(t, owner).Get("/mailboxes").Want(http.StatusTooManyRequests)
 }
 
-// TestHeldRequest checks that a request that a fault holds does not block the shutdown.
+// TestHeldRequest checks that a request held by a fault does not block the shutdown.
 func TestHeldRequest(t *testing.T) {
 	t.Parallel()
 	s, plane, owner, _ := mailhostdtest.ServeWithControl(t)

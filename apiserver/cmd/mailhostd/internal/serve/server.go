@@ -27,22 +27,21 @@ type connectionLimits struct {
 var defaultConnectionLimits = connectionLimits{
 	header:   10 * time.Second,
 	body:     time.Minute,     // at most 1 MiB
-	response: 3 * time.Minute, // from the request's header on; an export has a minute for each part
+	response: 3 * time.Minute, // from the request's header; each part of an export has a minute
 	idle:     2 * time.Minute,
 }
 
 const maxHeaderBytes = 64 << 10
 
-// server serves the API, and optionally the control plane and metrics, each on its own
-// listener.
+// server serves the API, and optionally the control plane and metrics on their own listeners.
 type server struct {
 	settings
 	log    *slog.Logger
 	limits connectionLimits
 	public net.Listener
-	// closing is set at shutdown: clients have to open connections to another server.
+	// closing is set at shutdown: clients must connect to another server.
 	closing atomic.Bool
-	// All of the following may be nil.
+	// Any of the following may be nil.
 	control       net.Listener
 	metricsListen net.Listener
 	certificate   *certificate.Reloader
@@ -61,7 +60,7 @@ func (s *server) url() string {
 	return "https" + strings.TrimPrefix(u, "http")
 }
 
-// middleware is around the API and the control plane's middleware.
+// middleware wraps the API and the control plane's middleware.
 func (s *server) middleware(h http.Handler) http.Handler {
 	if s.console != nil {
 		h = s.console.Middleware(h)
@@ -130,8 +129,8 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	return failure
 }
 
-// wait returns the error of a listener, or nil when ctx is cancelled and the drain
-// delay has passed, in which load balancers notice that the server is not ready.
+// wait returns the error of a listener, or nil after ctx is cancelled and the drain delay has passed.
+// During the delay, load balancers notice that the server is not ready.
 func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-chan error) error {
 	select {
 	case <-ctx.Done():
@@ -167,10 +166,9 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 	return start(server, l, failed)
 }
 
-// closeConnections closes a connection after its response in two cases: at shutdown,
-// so that clients connect to another server, and after a chunked request. net/http
-// accepts a chunked request that also has a Content-Length and removes that header,
-// and after such a request the connection must be closed (RFC 9112, section 6.3).
+// closeConnections closes a connection after its response in two cases: at shutdown, so that clients
+// connect to another server, and after a chunked request. net/http removes a Content-Length from a
+// chunked request, after which the connection must be closed (RFC 9112, section 6.3).
 func (s *server) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.closing.Load() || len(r.TransferEncoding) > 0 {
@@ -180,7 +178,7 @@ func (s *server) closeConnections(next http.Handler) http.Handler {
 	})
 }
 
-// start serves a listener in the background, over TLS if the server has a certificate.
+// start serves a listener in the background, over TLS if the server is configured for it.
 func start(server *http.Server, l net.Listener, failed chan<- error) *http.Server {
 	serve := server.Serve
 	if server.TLSConfig != nil {
@@ -202,7 +200,7 @@ func (s *server) newServer(requests context.Context, h http.Handler) *http.Serve
 		WriteTimeout:      s.limits.response,
 		IdleTimeout:       s.limits.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
-		// The deadline of a stream only works while its connection accepts writes.
+		// The deadline of a stream works only while its connection accepts writes.
 		HTTP2:       &http.HTTP2Config{WriteByteTimeout: s.limits.response},
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return requests },

@@ -16,9 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// TestLengthWithChunks checks that after a request with both Content-Length and
-// Transfer-Encoding the connection is closed, because a proxy may take another request
-// for the rest of the body.
+// TestLengthWithChunks checks that a request with both Content-Length and Transfer-Encoding closes the
+// connection, because a proxy may mistake another request for the rest of the body.
 func TestLengthWithChunks(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
@@ -38,8 +37,8 @@ func TestLengthWithChunks(t *testing.T) {
 	assert.Check(t, err != nil, "the connection is still open")
 }
 
-// TestRequestsOfNetHTTP checks that a header is not too large, and that OPTIONS * has a request
-// id, which net/http's own response would lack.
+// TestRequestsOfNetHTTP checks the limit of headers, and that the response to OPTIONS * contains a
+// request id, which net/http's own response would lack.
 func TestRequestsOfNetHTTP(t *testing.T) {
 	t.Parallel()
 	s := mailhostdtest.Serve(t, sqlite.Memory)
@@ -62,8 +61,7 @@ func TestRequestsOfNetHTTP(t *testing.T) {
 	}
 }
 
-// TestMaxConnections checks that a connection above the maximum takes the place of an idle one, and
-// waits for one that is in use.
+// TestMaxConnections checks that a connection above the maximum replaces an idle one, and otherwise waits.
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
 	s, _ := mailhostdtest.Start(t, "--max-connections", "2", "--log-level", "debug")

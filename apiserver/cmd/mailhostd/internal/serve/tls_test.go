@@ -37,7 +37,7 @@ func TestTLS(t *testing.T) {
 	_, text := mailhostdtest.Fetch(t, http.MethodGet, metrics)
 	assert.Check(t, strings.Contains(text, "\nmailhostd_tls_certificate_expiry_timestamp_seconds 1"), "the metrics are\n%s", text)
 
-	// Links in messages have the server's URL.
+	// Links in messages contain the server's URL.
 	plane, _ := s.Log.Wait(t, "serving the control plane")["url"].(string)
 	var outbox struct{ Items []struct{ Link string } }
 	mailhostdtest.CallURL(t, http.MethodGet, plane+"/outbox", "", &outbox)

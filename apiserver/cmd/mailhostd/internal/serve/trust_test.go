@@ -17,8 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// TestTrustedWorkloads checks whose jobs a server with a trust file accepts, with issuers whose
-// claims are those of GitHub Actions and GitLab CI.
+// TestTrustedWorkloads checks the jobs that a server with a trust file accepts, with the claims of
+// GitHub Actions and GitLab CI.
 func TestTrustedWorkloads(t *testing.T) {
 	t.Parallel()
 	github, gitlab, people := mailhostdtest.NewIssuer(t), mailhostdtest.NewIssuer(t), mailhostdtest.NewIssuer(t)

@@ -40,7 +40,7 @@ func (c TryCommand) Validate() error {
 	return nil
 }
 
-// argv returns the command without the -- that may precede it.
+// argv returns the command without a leading --.
 func (c TryCommand) argv() []string {
 	if len(c.Command) > 0 && c.Command[0] == "--" {
 		return c.Command[1:]
@@ -48,13 +48,13 @@ func (c TryCommand) argv() []string {
 	return c.Command
 }
 
-// Run serves until the command has ended.
+// Run serves until the command ends.
 func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
 	flags := settings{
 		Listen: "127.0.0.1:0", ControlListen: "127.0.0.1:0", Database: sqlite.Memory, PublishedOnly: c.PublishedOnly,
 		ShutdownTimeout: time.Second, testFlags: c.testFlags, logFlags: logFlags{LogLevel: c.LogLevel},
 	}
-	// The signal that ends the program is the command's, and the server is there until it has ended.
+	// A signal to this program is for the command, so the server runs until the command ends.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	ended := make(chan error, 1)
@@ -66,7 +66,7 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 		} else if plane.Replay != nil {
 			options.AccountID = plane.Replay.AccountID()
 		}
-		options.Isolated = new(bool) // it is that of the server
+		options.Isolated = new(bool) // the account belongs to the server itself
 		account, err := plane.CreateAccount(ctx, service, options)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 		argv := c.argv()
 		command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
 		command.Stdin, command.Stdout, command.Stderr = p.Stdin, p.Stdout, p.Stderr
-		// It has no other account. The last value of a variable counts.
+		// The command must use no other account. For a duplicate variable, the last value counts.
 		command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
 		command.Env = append(command.Env, "MAILHOST_BASE_URL="+s.url(), "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urlOf(s.control.Addr().String()))
 		forwarded := make(chan os.Signal, 1)
@@ -85,10 +85,10 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 		}
 		go func() {
 			for s := range forwarded {
-				// A terminal sends an interrupt to the command too. Terraform, for instance, ends at
-				// once and writes no state when it receives a second one.
+				// A terminal sends an interrupt to the command too. A second interrupt would, for
+				// instance, end Terraform at once without writing a state.
 				if s != os.Interrupt || !cli.IsTerminal(os.Stdin) && !cli.IsTerminal(os.Stderr) {
-					_ = command.Process.Signal(s) // it may have ended
+					_ = command.Process.Signal(s) // the command may have ended
 				}
 			}
 		}()
@@ -106,7 +106,7 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 	return <-ended
 }
 
-// exitOf returns the error of a command that has ended with its exit code, as a shell has it.
+// exitOf returns an error with the exit code of a command, like a shell.
 func exitOf(err error) error {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	if !failed {

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
-// TestTry checks the environment and the exit code of the command, and that the server is gone when it has ended.
+// TestTry checks the environment and the exit code of the command, and that the server ends with it.
 func TestTry(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a POSIX shell")
@@ -54,7 +54,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestTestFlags checks the flags for tests: what is recorded is replayed, and strict requests are refused.
+// TestTestFlags checks the flags for tests: recorded requests are replayed, and strict requests are refused.
 func TestTestFlags(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip(err)
@@ -82,7 +82,7 @@ func TestTestFlags(t *testing.T) {
 	}
 }
 
-// TestTryForwardsSignals checks that a signal reaches the command, which ends in its own time.
+// TestTryForwardsSignals checks that a signal reaches the command, which then ends in its own time.
 func TestTryForwardsSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a POSIX shell")
