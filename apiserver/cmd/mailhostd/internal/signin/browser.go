@@ -15,19 +15,18 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// callbackPath is where the issuer sends the browser back to. It is registered at the
-// issuer as http://127.0.0.1/callback, where the port does not matter (RFC 8252, section
-// 7.3).
+// callbackPath is the path to which the issuer redirects the browser. It is registered at the issuer as
+// http://127.0.0.1/callback, with any port (RFC 8252, section 7.3).
 const callbackPath = "/callback"
 
-// callback is what the issuer sends back.
+// callback is the issuer's response.
 type callback struct {
 	code string
 	err  error
 }
 
-// Browser signs in with a browser on this machine. open shows the issuer's page to the
-// person. port is the port on the loopback address; 0 is any free one.
+// Browser signs in with a browser on this machine. open shows the issuer's page to the person. port is
+// on the loopback address; 0 means any free port.
 func (c Client) Browser(ctx context.Context, port int, open func(page string)) (*oauth2.Token, error) {
 	ctx = withoutRedirects(ctx)
 	config, err := c.discover(ctx)
@@ -44,7 +43,7 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 	received := make(chan callback, 1)
 	server := &http.Server{Handler: c.callbackHandler(state, received), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }()
-	defer func() { // let the browser read its page
+	defer func() { // let the browser load the page
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = server.Shutdown(ctx)
@@ -52,7 +51,7 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 
 	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
 	if slices.Contains(c.Scopes, oidc.ScopeOfflineAccess) && c.Parameters["prompt"] == "" {
-		// An issuer ignores the scope without consent (OpenID Connect Core, section 11).
+		// Without consent, an issuer ignores the scope (OpenID Connect Core, section 11).
 		options = append(options, oauth2.SetAuthURLParam("prompt", "consent"))
 	}
 	open(config.AuthCodeURL(state, c.parameters(options...)...))
@@ -68,8 +67,8 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 	}
 }
 
-// callbackHandler receives the first response that belongs to this sign-in. A request with
-// another state is not the issuer's, and changes nothing.
+// callbackHandler receives the first response for this sign-in. It ignores a request with another state,
+// which is not from the issuer.
 func (c Client) callbackHandler(state string, received chan<- callback) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +82,7 @@ func (c Client) callbackHandler(state string, received chan<- callback) http.Han
 		}
 		select {
 		case received <- callback{code, err}:
-		default: // the page was loaded again
+		default: // the page was reloaded
 		}
 		if err != nil {
 			http.Error(w, "You are not signed in. The terminal says why.", http.StatusForbidden)

@@ -1,9 +1,9 @@
 // Package signin signs a person in at an OAuth 2.0 issuer.
 //
-// For programs on the person's machine, Client gets the tokens and Store keeps them. The
-// person signs in with a browser on the same machine (authorization code with PKCE on a
-// loopback address, RFC 8252 and RFC 7636) or on another one (device authorization, RFC
-// 8628). For a website, Website gets an access token (OpenID Connect Core, section 3.1).
+// For programs on the person's machine, Client gets the tokens and Store stores them. The person signs
+// in with a browser on the same machine (authorization code with PKCE on a loopback address, RFC 8252
+// and RFC 7636) or on another one (device authorization, RFC 8628). For a website, Website gets an
+// access token (OpenID Connect Core, section 3.1).
 package signin
 
 import (
@@ -25,30 +25,27 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 )
 
-// Client is a client of an issuer. It has no secret, because every user of the program
-// could read it.
+// Client is a client of an issuer. It has no secret, because every user of the program could read one.
 type Client struct {
-	// API is the URL of the API that the tokens are for, or empty if it is not known. It is
-	// not sent.
+	// API is the URL of the API for which the tokens are, or empty if unknown. It is not sent.
 	API string `json:"api,omitempty"`
 	// Issuer is the issuer's URL, as in the iss claim of its tokens.
 	Issuer string `json:"issuer"`
 	ID     string `json:"client_id"`
 	// Scopes are requested from the issuer; empty: openid.
 	Scopes []string `json:"scopes,omitempty"`
-	// Parameters are sent in each request to the issuer. Some issuers return an access token
-	// for an API only if it is named: by resource (RFC 8707), or by Auth0's audience.
+	// Parameters are sent in each request to the issuer. Some issuers return an access token for an API
+	// only if a parameter names it: resource (RFC 8707), or Auth0's audience.
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// ownParameters are the parameters that this package sends itself, and those whose content can replace
-// these (RFC 9101).
+// ownParameters are the parameters that this package sends, and those that can replace them (RFC 9101).
 var ownParameters = []string{
 	"client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "nonce", "redirect_uri",
 	"refresh_token", "request", "request_uri", "response_type", "scope", "state",
 }
 
-// CheckParameters returns an error for Client.Parameters that can't be set.
+// CheckParameters returns an error for parameters that Client.Parameters must not contain.
 func CheckParameters(parameters map[string]string) error {
 	for name := range parameters {
 		if slices.Contains(ownParameters, name) {
@@ -66,7 +63,7 @@ func (c Client) parameters(more ...oauth2.AuthCodeOption) []oauth2.AuthCodeOptio
 	return append(options, more...)
 }
 
-// WellKnownPath is where an API publishes how to sign in (RFC 9728).
+// WellKnownPath is the path of an API's published sign-in metadata (RFC 9728).
 const WellKnownPath = "/.well-known/oauth-protected-resource"
 
 // Metadata is the published document.
@@ -75,20 +72,20 @@ type Metadata struct {
 	AuthorizationServers   []string `json:"authorization_servers"`
 	BearerMethodsSupported []string `json:"bearer_methods_supported"`
 	ScopesSupported        []string `json:"scopes_supported,omitempty"`
-	// ClientID is the client for people who use a command line. RFC 9728 has no field for it.
+	// ClientID is the client for a command line. RFC 9728 defines no field for it.
 	ClientID   string            `json:"mailhost_client_id,omitempty"`
 	Parameters map[string]string `json:"mailhost_parameters,omitempty"`
 }
 
 const (
-	// maxDocument limits a document that is read, in bytes.
+	// maxDocument limits the metadata document, in bytes.
 	maxDocument = 1 << 20
 	// timeout limits each request.
 	timeout = 30 * time.Second
 )
 
-// Discover reads from an API how to sign in. The document must be for the API at baseURL:
-// one API must not have people sign in for another (RFC 9728, section 3.3).
+// Discover reads the client for sign-in from an API. The metadata must be for the API at baseURL,
+// because one API must not make people sign in for another (RFC 9728, section 3.3).
 func Discover(ctx context.Context, baseURL string) (Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -123,10 +120,9 @@ func Discover(ctx context.Context, baseURL string) (Client, error) {
 	return Client{Issuer: m.AuthorizationServers[0], ID: m.ClientID, Scopes: m.ScopesSupported, Parameters: m.Parameters}, nil
 }
 
-// CheckTarget returns an error if what the API at baseURL names asks the issuer for a token for
-// another API: it could otherwise get a person's token for that one (RFC 8707, section 3). A scope
-// with a slash names an API too, as at Entra ID: those of an API are no more than words, or below
-// its own URL.
+// CheckTarget returns an error if the metadata of the API at baseURL requests a token for another API:
+// otherwise the API could get a person's token for the other one (RFC 8707, section 3). A scope with a slash
+// can name an API too, for instance at Entra ID: an API's own scopes are mere words, or below its URL.
 func (c Client) CheckTarget(baseURL string) error {
 	base := strings.TrimRight(baseURL, "/")
 	isOwn := func(target string) bool { return target == "" || target == base || strings.HasPrefix(target, base+"/") }
@@ -135,7 +131,7 @@ func (c Client) CheckTarget(baseURL string) error {
 			return fmt.Errorf("%s asks for a token for another API, %s=%.200q; if you trust it with such a token, give that as --parameter", base, name, target)
 		}
 	}
-	for scope := range strings.FieldsSeq(strings.Join(c.Scopes, " ")) { // as the issuer reads them
+	for scope := range strings.FieldsSeq(strings.Join(c.Scopes, " ")) { // issuers split scopes at spaces
 		if strings.Contains(scope, "/") && !isOwn(scope) {
 			return fmt.Errorf("%s asks for a token for another API, by the scope %.200q; if you trust it with such a token, give all scopes as --scope", base, scope)
 		}
@@ -143,20 +139,20 @@ func (c Client) CheckTarget(baseURL string) error {
 	return nil
 }
 
-// config returns how the client talks to an issuer with these endpoints. It validates them: a
-// browser opens one, and the others receive codes and tokens.
+// config returns the client's configuration for an issuer with these endpoints. It validates the
+// endpoints: a browser opens one, and the others receive codes and tokens.
 func (c Client) config(e oauth2.Endpoint) (*oauth2.Config, error) {
 	for _, one := range []struct{ name, url string }{
 		{"authorization_endpoint", e.AuthURL}, {"token_endpoint", e.TokenURL}, {"device_authorization_endpoint", e.DeviceAuthURL},
 	} {
 		if one.url == "" && one.name == "device_authorization_endpoint" {
-			continue // not every issuer has it
+			continue // optional for issuers
 		}
 		if err := oauth.CheckURL(one.url); err != nil {
 			return nil, fmt.Errorf("the issuer %s: %s %.200q: %w", c.Issuer, one.name, one.url, err)
 		}
 	}
-	e.AuthStyle = oauth2.AuthStyleInParams // the client has no secret
+	e.AuthStyle = oauth2.AuthStyleInParams // for a client without a secret
 	scopes := c.Scopes
 	if len(scopes) == 0 {
 		scopes = []string{oidc.ScopeOpenID}
@@ -178,8 +174,7 @@ func (c Client) discover(ctx context.Context) (*oauth2.Config, error) {
 	return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
 }
 
-// withoutRedirects returns a context for requests to an issuer, which could otherwise lead to
-// another site.
+// withoutRedirects returns a context for requests to an issuer that must not follow redirects to another site.
 func withoutRedirects(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
 }
@@ -191,13 +186,13 @@ func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token
 	if err != nil {
 		return nil, err
 	}
-	// A TokenSource sends no parameters, and an empty code is none (RFC 6749, section 3.2).
+	// A TokenSource sends no parameters. An empty code counts as omitted (RFC 6749, section 3.2).
 	token, err := config.Exchange(ctx, "", c.parameters(oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", refreshToken))...)
 	return token, explain(err)
 }
 
-// Device signs in with a browser on any machine. show prints where to go and
-// which code to enter there; the page of complete, which may be empty, has the code in it.
+// Device signs in with a browser on any machine. show prints the page to open and the code to enter
+// there. complete is the URL of the page with the code, or empty.
 func (c Client) Device(ctx context.Context, show func(page, code, complete string)) (*oauth2.Token, error) {
 	ctx = withoutRedirects(ctx)
 	config, err := c.discover(ctx)
@@ -219,7 +214,7 @@ func (c Client) Device(ctx context.Context, show func(page, code, complete strin
 	return token, explain(err)
 }
 
-// explain returns the issuer's own words for an error of its token endpoint.
+// explain returns an error of the issuer's token endpoint in the issuer's words.
 func explain(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -228,7 +223,7 @@ func explain(err error) error {
 	return issuerError(refused.ErrorCode, refused.ErrorDescription, refused.Response)
 }
 
-// ErrRefused is the error of an issuer that does not sign a person in.
+// ErrRefused is wrapped by the error of an issuer that refuses a sign-in.
 var ErrRefused = errors.New("the issuer refuses")
 
 func issuerError(code, description string, resp *http.Response) error {
@@ -241,12 +236,12 @@ func issuerError(code, description string, resp *http.Response) error {
 	return fmt.Errorf("%w: %.200q (%.500q)", ErrRefused, code, description)
 }
 
-// ErrOtherAttempt is the error of a response that is not for the attempt.
+// ErrOtherAttempt is returned for a response to another attempt.
 var ErrOtherAttempt = errors.New("the response is for another sign-in")
 
-// codeOf returns the code in the issuer's response to an attempt with a state.
+// codeOf returns the code in the issuer's response to the attempt with the state.
 func (c Client) codeOf(response url.Values, state string) (string, error) {
-	issuer := response.Get("iss") // not every issuer says so (RFC 9207)
+	issuer := response.Get("iss") // optional (RFC 9207)
 	switch {
 	case state == "" || subtle.ConstantTimeCompare([]byte(response.Get("state")), []byte(state)) != 1 || issuer != "" && issuer != c.Issuer:
 		return "", ErrOtherAttempt

@@ -10,19 +10,19 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Store keeps tokens in a file that only its owner can read.
+// Store stores tokens in a file that only its owner can read.
 type Store struct {
-	// Path is the file. Its folder is created.
+	// Path is the file. Save creates its folder.
 	Path string
 }
 
 // key identifies a client in the file.
 func key(c Client) string {
-	text, _ := json.Marshal(c) // it has only strings
+	text, _ := json.Marshal(c) // c contains only strings, so there is no error
 	return string(text)
 }
 
-// Load returns the token that was kept for a client, or nil.
+// Load returns the stored token of a client, or nil.
 func (s Store) Load(c Client) (*oauth2.Token, error) {
 	all, err := s.read()
 	return all[key(c)], err
@@ -36,7 +36,7 @@ func (s Store) Clear() error {
 	return nil
 }
 
-// read returns no tokens for a file that it can't decode: the person signs in again.
+// read returns no tokens for a file that it can't decode: the person then signs in again.
 func (s Store) read() (all map[string]*oauth2.Token, err error) {
 	text, err := os.ReadFile(s.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +48,8 @@ func (s Store) read() (all map[string]*oauth2.Token, err error) {
 	return all, nil
 }
 
-// Save keeps a token for a client, in place of an earlier one. It replaces the file, so that no
-// reader sees a part of it.
+// Save stores a token for a client, in place of an earlier one. It replaces the file, so that no reader
+// sees a partial file.
 func (s Store) Save(c Client, token *oauth2.Token) error {
 	all, err := s.read()
 	if err != nil {

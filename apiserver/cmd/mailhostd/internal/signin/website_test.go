@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
 
-// TestWebsiteDistrustsEndpoints checks that an issuer can't lead a visitor to a page that is
-// none, or have the secret sent without TLS.
+// TestWebsiteDistrustsEndpoints checks that an issuer can't direct a visitor to an invalid page, or make
+// the client send the secret without TLS.
 func TestWebsiteDistrustsEndpoints(t *testing.T) {
 	t.Parallel()
 	for want, endpoint := range map[string]oauth2.Endpoint{
