@@ -1,9 +1,8 @@
-// Package tracing sends a span of each request to an OpenTelemetry collector, over
-// OTLP/HTTP, and adds trace ids to the log.
+// Package tracing sends a span of each request to an OpenTelemetry collector over OTLP/HTTP, and adds
+// trace ids to the log.
 //
-// Names and attributes follow OpenTelemetry's semantic conventions for HTTP servers.
-// Spans contain no secrets: neither the query, nor request headers, nor the path of a
-// verification link.
+// Names and attributes follow OpenTelemetry's semantic conventions for HTTP servers. Spans contain no
+// secrets: no query, no request headers, and no path of a verification link.
 package tracing
 
 import (
@@ -33,14 +32,13 @@ import (
 
 // Options configure the tracing of a server.
 type Options struct {
-	// Collector is the URL of the collector; "" is that of OpenTelemetry's variables.
+	// Collector is the URL of the collector; "" selects the URL in OpenTelemetry's variables.
 	Collector string
-	// LinkParents starts a new trace for each request and links it to the caller's
-	// (W3C traceparent) instead of continuing that. Unknown callers then can't control
-	// the sampling.
+	// LinkParents starts a new trace for each request and links it to the caller's trace (W3C
+	// traceparent) instead of continuing it, so that unknown callers can't control the sampling.
 	LinkParents bool
 	Version     string
-	// Log gets a line now and then while spans are lost.
+	// Log receives an occasional warning while spans are lost.
 	Log *slog.Logger
 }
 
@@ -48,8 +46,8 @@ type Options struct {
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	log      *slog.Logger
-	// Handler creates a span for each request. It is the outermost handler, so that the
-	// service's log line for a request has the trace id.
+	// Handler creates a span for each request. It must be the outermost handler, so that the service's
+	// log line for a request contains the trace id.
 	Handler func(http.Handler) http.Handler
 }
 
@@ -77,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 		otelhttp.WithTracerProvider(provider),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return o.LinkParents }),
-		// Load balancers send too many health checks for traces.
+		// Health checks are too frequent for traces.
 		otelhttp.WithFilter(func(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, apiserver.HealthPath) }),
 	)}, nil
 }
@@ -85,12 +83,11 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 // warnInterval is the minimum time between two warnings about lost spans.
 const warnInterval = 5 * time.Minute
 
-// setLogger sets the logger of OpenTelemetry's packages, which is global. Their errors are those of
-// each batch of spans that is lost.
+// setLogger sets the global logger of OpenTelemetry's packages, which report an error for each lost batch of spans.
 func setLogger(log *slog.Logger) {
 	lost := &rate.Sometimes{First: 1, Interval: warnInterval}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		lost.Do(func() { log.Warn("traces do not reach their collector", "error", fmt.Sprintf("%.300s", err)) }) // it may have a whole response
+		lost.Do(func() { log.Warn("traces do not reach their collector", "error", fmt.Sprintf("%.300s", err)) }) // the error may contain a whole response
 	}))
 	otel.SetLogger(logr.FromSlogHandler(messagesOnly{log.Handler()}))
 }
@@ -131,10 +128,10 @@ func describe(span trace.Span, request apiserver.Request, r *http.Request) {
 	span.SetAttributes(semconv.URLPath(path), semconv.HTTPResponseHeader("x-request-id", request.ID))
 }
 
-// stopTimeout limits how long the last spans may take.
+// stopTimeout limits the export of the last spans.
 const stopTimeout = 5 * time.Second
 
-// Stop exports the remaining spans, and logs an error.
+// Stop exports the remaining spans. It logs a failure.
 func (t *Tracing) Stop(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
@@ -143,7 +140,7 @@ func (t *Tracing) Stop(ctx context.Context) {
 	}
 }
 
-// LogHandler adds the trace id and span id of a line's context.
+// LogHandler adds the trace id and span id from a log line's context.
 func LogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
 
 type logHandler struct{ slog.Handler }
@@ -174,8 +171,8 @@ func (h messagesOnly) WithAttrs([]slog.Attr) slog.Handler { return h }
 
 func (h messagesOnly) WithGroup(string) slog.Handler { return h }
 
-// IsConfigured reports whether OpenTelemetry's variables name a collector. Its own packages read
-// them, and others such as OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME and OTEL_EXPORTER_OTLP_HEADERS.
+// IsConfigured reports whether OpenTelemetry's variables name a collector. OpenTelemetry's packages read
+// these and others, such as OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME and OTEL_EXPORTER_OTLP_HEADERS.
 func IsConfigured(variables map[string]string) bool {
 	return strings.TrimSpace(variables["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]+variables["OTEL_EXPORTER_OTLP_ENDPOINT"]) != "" &&
 		!strings.EqualFold(strings.TrimSpace(variables["OTEL_SDK_DISABLED"]), "true") && strings.TrimSpace(variables["OTEL_TRACES_EXPORTER"]) != "none"

@@ -70,8 +70,8 @@ func (h *traced) end(t *testing.T) {
 	h.Stop(t.Context())
 }
 
-// TestSpanOfAnOperation checks what a span has, and that it continues the caller's trace, or only
-// links to it.
+// TestSpanOfAnOperation checks the attributes of a span, and that it continues the caller's trace or
+// only links to it.
 func TestSpanOfAnOperation(t *testing.T) {
 	t.Parallel()
 	id, err := hex.DecodeString(traceID)

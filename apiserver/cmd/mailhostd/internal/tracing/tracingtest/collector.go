@@ -12,7 +12,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// Collector keeps the requests that it receives.
+// Collector stores the requests that it receives.
 type Collector struct {
 	// URL is the value for OTEL_EXPORTER_OTLP_ENDPOINT.
 	URL string
@@ -36,8 +36,8 @@ func NewCollector(t *testing.T) *Collector {
 	return c
 }
 
-// Has checks whether the spans contain texts, such as names and values of attributes. They are in the
-// binary form of protocol buffers, which has texts, and ids, as they are.
+// Has checks whether the spans contain texts, such as names and values of attributes. Protocol buffers
+// encode text and ids unchanged.
 func (c *Collector) Has(t *testing.T, want bool, texts ...string) {
 	t.Helper()
 	c.mu.Lock()
