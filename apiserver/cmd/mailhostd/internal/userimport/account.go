@@ -16,12 +16,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
-// importBulk is the number of mailboxes of one request: few enough for a progress bar, and
-// an interruption, between the requests of a large file.
+// importBulk is the number of mailboxes in one request: small enough for a progress bar and for an
+// interruption between the requests of a large file.
 const importBulk = 250
 
-// importInto creates the mailboxes that the account does not have. The published
-// operations are enough.
+// importInto creates the missing mailboxes of the account. It uses published operations only.
 func (c Command) importInto(ctx context.Context, p cli.Program, result *importResult) error {
 	t, err := c.ProvideTarget(ctx, p)
 	if err != nil {
@@ -67,8 +66,8 @@ func (c Command) importInto(ctx context.Context, p cli.Program, result *importRe
 	return nil
 }
 
-// requireDomains returns an error if the account lacks a domain. A token that may only see
-// mailboxes can't know; the requests for these report it then.
+// requireDomains returns an error if the account lacks a domain. If the token may not list domains,
+// later requests report the error.
 func requireDomains(ctx context.Context, c *apiclient.Client, domains []*importedDomain) error {
 	has := map[string]bool{}
 	for d, err := range apiclient.All(ctx, c, api.ListDomains, &api.ListDomainsRequest{}) {
@@ -87,7 +86,7 @@ func requireDomains(ctx context.Context, c *apiclient.Client, domains []*importe
 	return nil
 }
 
-// compare finds the users whose mailboxes the account does not have.
+// compare finds the users without a mailbox in the account.
 func (d *importedDomain) compare(ctx context.Context, c *apiclient.Client) error {
 	existing := map[string]api.Mailbox{} // by local part
 	for m, err := range apiclient.All(ctx, c, api.ListMailboxes, &api.ListMailboxesRequest{Domain: d.Name}) {
@@ -113,8 +112,8 @@ func (d *importedDomain) compare(ctx context.Context, c *apiclient.Client) error
 	return nil
 }
 
-// create creates the mailboxes of some users of a domain in one request. An address that is taken,
-// such as an alias, has failed.
+// create creates the mailboxes of some users of a domain in one request. A taken address, such as an
+// alias, counts as failed.
 func (r *importResult) create(ctx context.Context, c *apiclient.Client, d *importedDomain, users []userlist.User) error {
 	body := api.CreateMailboxesBody{Domain: d.Name}
 	for _, u := range users {

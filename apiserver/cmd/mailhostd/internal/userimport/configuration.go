@@ -20,8 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
-// writeConfigurations writes two files for each domain: its mailboxes as CSV, and the
-// mailbox set that reads them.
+// writeConfigurations writes two files for each domain: its mailboxes as CSV, and the mailbox set that reads them.
 func (c Command) writeConfigurations(result *importResult) error {
 	var differ, formulas []string
 	files := map[string][]byte{}
@@ -59,7 +58,7 @@ func (c Command) writeConfigurations(result *importResult) error {
 	}
 	for _, d := range result.Domains {
 		path := filepath.Join(c.HCL, d.Name+".csv")
-		if c.Overwrite { // the file itself, not what a symbolic link leads to
+		if c.Overwrite { // the file itself, not the target of a symbolic link
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -76,19 +75,19 @@ func (c Command) writeConfigurations(result *importResult) error {
 		err = cli.WriteNew(path, []byte(configuration(d.Name, reference)), 0o644)
 		if err == nil {
 			result.Files = append(result.Files, path)
-		} else if !errors.Is(err, fs.ErrExist) { // a file that exists may have been edited
+		} else if !errors.Is(err, fs.ErrExist) { // an existing file may have been edited
 			return err
 		}
 	}
 	return nil
 }
 
-// isFormula reports whether a spreadsheet would run a name. A hyphen alone, which often stands
-// for an unknown name, is none.
+// isFormula reports whether a spreadsheet would evaluate a name. A mere hyphen, which often stands for
+// an unknown name, is no formula.
 func isFormula(name string) bool { return name != "-" && csvfile.IsFormula(name) }
 
-// configuration returns the mailbox set of a domain, which reads its mailboxes from the
-// file beside it. reference is the domain's name in the configuration, or "".
+// configuration returns the mailbox set of a domain, which reads the CSV file in the same folder.
+// reference is the domain's name in the configuration, or "".
 func configuration(domain, reference string) string {
 	comment, value := `  # If this configuration has the domain too, write its reference, for instance
   # mailhost_domain.main.name. Without it a destroy deletes the mailboxes, and fails at
@@ -111,9 +110,9 @@ resource "mailhost_mailbox_set" %[2]q {
 `, domain, hcltext.Label(domain), comment, value)
 }
 
-// domainReference returns the reference to a domain's name in the configuration of a folder.
-// It is "" unless exactly one resource has the name as a literal; what this search can't see,
-// such as a name in a variable, is left to the reader of the file.
+// domainReference returns the reference to a domain's name in the configuration of a folder. It returns
+// "" unless exactly one resource sets the name as a literal. Readers of the file can add other
+// references, for instance to a name in a variable.
 func domainReference(dir, domain string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.tf"))
 	if err != nil {
@@ -125,7 +124,7 @@ func domainReference(dir, domain string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		file, _ := hclsyntax.ParseConfig(content, path, hcl.InitialPos) // with what can be read, if it has an error
+		file, _ := hclsyntax.ParseConfig(content, path, hcl.InitialPos) // returns the readable part of a file with an error
 		for _, block := range file.Body.(*hclsyntax.Body).Blocks {
 			has := block.Body.Attributes
 			if block.Type != "resource" || len(block.Labels) != 2 || block.Labels[0] != "mailhost_domain" || has["name"] == nil || has["count"] != nil || has["for_each"] != nil {

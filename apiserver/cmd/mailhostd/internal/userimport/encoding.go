@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// decode returns the text of the file, and the name of its encoding: UTF-8, UTF-16 as spreadsheets
-// write it, or the named one, such as windows-1252, for a file without a byte order mark.
+// decode returns the text of the file and the name of its encoding: UTF-8, UTF-16 as written by
+// spreadsheets, or for a file without a byte order mark the configured one, such as windows-1252.
 func (c Command) decode(data []byte) (text, encoding string, err error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")), bytes.HasPrefix(data, []byte{0xd0, 0xcf, 0x11, 0xe0}): // .xlsx and .ods, .xls
@@ -25,9 +25,9 @@ func (c Command) decode(data []byte) (text, encoding string, err error) {
 		if err != nil {
 			return "", "", cli.UsageError("--encoding: %.40q is unknown; use a name such as windows-1252, iso-8859-2 or macintosh, or save the file as UTF-8", c.Encoding)
 		}
-		name, _ := htmlindex.Name(named) // it is in the index
+		name, _ := htmlindex.Name(named) // the encoding is in the index
 		decoded, err := named.NewDecoder().Bytes(data)
-		if i := bytes.IndexRune(decoded, utf8.RuneError); i >= 0 { // what can't be decoded becomes this character
+		if i := bytes.IndexRune(decoded, utf8.RuneError); i >= 0 { // stands for bytes that can't be decoded
 			return "", "", fmt.Errorf("%s, line %d: the text is not in %s; choose another --encoding", c.File, lineAt(decoded, i), name)
 		}
 		return string(decoded), name, err

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
-// printedProblems is how many problems a terminal gets.
+// printedProblems limits the problems printed on a terminal.
 const printedProblems = 50
 
 func (r *importResult) writeText(w io.Writer) {

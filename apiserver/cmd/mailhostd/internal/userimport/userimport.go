@@ -1,5 +1,5 @@
-// Package userimport has mailhostd import, which creates a mailbox for each user in the export
-// of another mail host (account.go), or writes them for Terraform (configuration.go).
+// Package userimport implements mailhostd import, which creates a mailbox for each user in the export of
+// another mail host (account.go), or writes the mailboxes for Terraform (configuration.go).
 package userimport
 
 import (
@@ -95,14 +95,13 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	return nil
 }
 
-// hasAccount reports whether there is an account to compare the file with. Its absence is an
-// error only for what changes it.
+// hasAccount reports whether there is an account to compare the file with. Without one, only a dry run succeeds.
 func (c Command) hasAccount() bool {
 	_, err := os.Stat(cli.DefaultDatabase)
 	return c.BaseURL != "" || c.Database != "" || err == nil
 }
 
-// read reads the file, and returns its encoding too.
+// read reads the file, and returns the name of its encoding too.
 func (c Command) read() (*userlist.List, string, error) {
 	data, err := os.ReadFile(c.File)
 	if err != nil {
@@ -139,8 +138,8 @@ func (c Command) read() (*userlist.List, string, error) {
 	return list, encoding, nil
 }
 
-// requireRows returns an error if the file has no row of a domain that the command names,
-// which is probably misspelled.
+// requireRows returns an error if the file contains no row of a domain that the command names: the
+// domain is probably misspelt.
 func (c Command) requireRows(list *userlist.List, domains []string) error {
 	missing := slices.DeleteFunc(domains, func(name string) bool { return list.Domains[name] > 0 })
 	if len(missing) == 0 {
@@ -153,7 +152,7 @@ func (c Command) requireRows(list *userlist.List, domains []string) error {
 	return fmt.Errorf("%s has no row of %s; %s", c.File, strings.Join(missing, ", "), found)
 }
 
-// describeDomains lists domains with their numbers of rows, at most ten.
+// describeDomains lists up to ten domains with their numbers of rows.
 func describeDomains(rows map[string]int) string {
 	const most = 10
 	var parts []string
@@ -173,35 +172,35 @@ type importResult struct {
 	Columns  map[userlist.Field]string `json:"columns"`
 	Rows     int                       `json:"rows"`
 	DryRun   bool                      `json:"dry_run"`
-	// Domains are the domains that were chosen, by name.
+	// Domains are the chosen domains, by name.
 	Domains []*importedDomain `json:"domains"`
-	// OtherDomains counts the rows of each domain that was not chosen.
+	// OtherDomains counts the rows of each other domain.
 	OtherDomains map[string]int `json:"other_domains"`
-	// Inactive counts the imported users who are inactive at the old host, and LeftOut the
-	// users that --active-only left out.
+	// Inactive counts the imported users who are inactive at the old host, and LeftOut the users omitted
+	// by --active-only.
 	Inactive int `json:"inactive"`
 	LeftOut  int `json:"left_out"`
-	// LeftOutAddresses are the addresses of the users that were left out.
+	// LeftOutAddresses are the addresses of the omitted users.
 	LeftOutAddresses []string `json:"left_out_addresses,omitempty"`
 	// Aliases counts further addresses, which can't be created.
 	Aliases     int                `json:"aliases"`
 	InvalidRows int                `json:"invalid_rows"`
 	Problems    []userlist.Problem `json:"problems"`
-	// Files are what --hcl has written.
+	// Files are the files that --hcl wrote.
 	Files []string `json:"files,omitempty"`
 
 	list        *userlist.List
 	notCompared bool
 }
 
-// importedDomain is what became of the users of a domain.
+// importedDomain contains the results for the users of a domain.
 type importedDomain struct {
 	Name  string `json:"name"`
 	Users int    `json:"users"`
-	// Existing mailboxes stay as they are; OtherNames counts the ones with other names.
+	// Existing mailboxes are not changed; OtherNames counts those with other names.
 	Existing   int `json:"existing"`
 	OtherNames int `json:"other_names"`
-	// Create is how many mailboxes the file has that the account had not.
+	// Create is the number of users without a mailbox in the account.
 	Create  int `json:"create"`
 	Created int `json:"created"`
 	Failed  int `json:"failed"`

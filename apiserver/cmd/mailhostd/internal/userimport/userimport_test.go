@@ -16,12 +16,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
-// TestTranscript checks what people read, and what the command refuses.
+// TestTranscript checks the output, and the refused command lines.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/import.txt") }
 
 const users = "\ufeffaddress,first_name,last_name\njane@example.com,Jane,Doe\nzoe@example.com,Zoë,M\n"
 
-// TestLostResponse checks that a create whose response is lost is found in the list.
+// TestLostResponse checks that a create with a lost response is found in the list.
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	s, plane, owner, _ := mailhostdtest.ServeWithControl(t)
@@ -54,7 +54,7 @@ func TestImportInBulk(t *testing.T) {
 	assert.Check(t, len(journal.Items) == 6, "the requests were %+v; want one that is refused, and five of half its size", journal.Items)
 }
 
-// TestEncodings checks that a file in a form that can't be read is refused with what to do.
+// TestEncodings checks that the error for an unreadable file contains the next step.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "users.csv")
@@ -67,7 +67,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestOverwrittenLink checks that --overwrite replaces a symbolic link, not what it leads to.
+// TestOverwrittenLink checks that --overwrite replaces a symbolic link, not its target.
 func TestOverwrittenLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
