@@ -2,7 +2,7 @@ package api
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
-// Account is the account itself.
+// Account is the customer's account.
 type Account struct {
 	ID                 string  `json:"id" format:"uuid"`
 	Status             string  `json:"status" enum:"active,pending_cancellation,cancelled" doc:"State of the account"`

@@ -2,8 +2,8 @@ package api
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
-// AuditEntry records who changed what in the account, without values. It is kept when
-// the objects are deleted.
+// AuditEntry records a change in the account and its author, without values. It remains after the
+// deletion of the objects.
 type AuditEntry struct {
 	ID            int64         `json:"id"`
 	CreatedAt     string        `json:"created_at" format:"date-time" doc:"When the request arrived; unique and ascending in the account"`
@@ -15,7 +15,7 @@ type AuditEntry struct {
 	MoreChanges   int           `json:"more_changes" doc:"How many more changes the entry has than max_changes"`
 }
 
-// AuditSubject is who made a change.
+// AuditSubject is the author of a change.
 type AuditSubject struct {
 	Type string  `json:"type" enum:"service_account,user,recipient,operator,system,control_plane"`
 	ID   *string `json:"id"`
@@ -31,7 +31,7 @@ type AuditChange struct {
 	Fields []string `json:"fields" nullable:"false" doc:"Names of the fields that an update sets"`
 }
 
-// ListAuditLogRequest is the request for the newest entries that match.
+// ListAuditLogRequest is the request for the newest matching entries.
 type ListAuditLogRequest struct {
 	InAccount
 	Since     string `query:"since" format:"date-time" doc:"Entries at this time or later"`
@@ -41,7 +41,7 @@ type ListAuditLogRequest struct {
 	Object    string `query:"object" doc:"Id or name of a changed object"`
 	RequestID string `query:"request_id"`
 	Limit     int    `query:"limit" default:"25" minimum:"1" maximum:"100" doc:"Maximum number of entries"`
-	// MaxChanges keeps a page small: an entry for a fixture may have 100,000 changes.
+	// MaxChanges limits the size of a page: an entry for a fixture may contain 100,000 changes.
 	MaxChanges int `query:"max_changes" minimum:"1" doc:"Maximum number of changes of each entry; all without it"`
 }
 

@@ -15,7 +15,7 @@ type Authorization struct {
 	RevokedAt     *string `json:"revoked_at" format:"date-time" doc:"When it was revoked; null if it is not revoked"`
 }
 
-// Caller is who sends a request, and what they may do.
+// Caller is the sender of a request, with its rights.
 type Caller struct {
 	SubjectType string          `json:"subject_type" enum:"user,service_account"`
 	SubjectID   string          `json:"subject_id" doc:"The service account's id, or the user as the OAuth issuer names it"`

@@ -22,24 +22,23 @@ import (
 // The values of the tag format.
 const (
 	FormatUUID = "uuid"
-	FormatTime = "date-time" // ParseTime reads it
-	// FormatName is a name: text in one line that people see. Its rule is text.CheckName's.
+	FormatTime = "date-time" // ParseTime parses it
+	// FormatName is a name: one line of text that people see. Its rule is text.CheckName.
 	FormatName = "name"
 )
 
 // NamePattern is the pattern of a name in the OpenAPI document. It accepts some names that
-// text.CheckName refuses, because regular expressions differ between languages: NameRule says
-// which.
+// text.CheckName refuses, because regular expressions differ between languages; see NameRule.
 const NamePattern = `^[^\x00-\x1f\x7f-\x9f]*$`
 
-// NameRule is the whole rule of a name, for people.
+// NameRule is the complete rule of a name, for people.
 const NameRule = "One line with at least one visible character or space, without control characters and without characters that change the direction of text"
 
-// TextPattern is the rule of text in several lines: PostgreSQL keeps no NUL. Tags repeat it.
+// TextPattern is the rule of text in several lines: PostgreSQL stores no NUL. Tags repeat it.
 const TextPattern = `^[^\x00]*$`
 
-// Validate returns the problems of a JSON value and of its members, with their places. Numbers
-// are of type json.Number. strict refuses members that an object does not have.
+// Validate returns the problems of a JSON value and its members, with their locations. Numbers must be
+// of type json.Number. strict refuses unknown members of an object.
 func (f *Field) Validate(value any, strict bool) []*Problem {
 	loc := []string{f.In}
 	if f.Name != "" {
@@ -81,9 +80,8 @@ func (f *Field) validate(value any, strict bool, loc []string) (found []*Problem
 	return found
 }
 
-// Check returns the first problem of a value, or nil. The members of a list or an object are not
-// checked. The value is JSON as for Validate, or a Go string, an integer or a pointer to one; other
-// Go values have no limits.
+// Check returns the first problem of a value, or nil. It does not check the members of a list or an object. The
+// value is JSON as for Validate, or a Go string, an integer or a pointer to one; Check accepts all other Go values.
 func (f *Field) Check(value any) *Problem {
 	switch value.(type) {
 	case nil, bool, string, json.Number, []any, map[string]any:
@@ -116,7 +114,7 @@ func (f *Field) Check(value any) *Problem {
 	return nil
 }
 
-// violation returns a problem in Pydantic's words. rule is for Rule, by default the same words.
+// violation returns a problem in Pydantic's words. Rule uses rule, by default the same words.
 func violation(typ, rule, format string, args ...any) *Problem {
 	return &Problem{Type: typ, Msg: fmt.Sprintf(format, args...), rule: rule}
 }
@@ -198,7 +196,7 @@ func (f *Field) lengthRule() string {
 	return boundsRule("have", f.MinLength, f.MaxLength, " characters")
 }
 
-// boundsRule describes bounds, of which one may be nil.
+// boundsRule describes bounds. At most one may be nil.
 func boundsRule(verb string, low, high *int64, unit string) string {
 	switch {
 	case low == nil:
@@ -209,7 +207,7 @@ func boundsRule(verb string, low, high *int64, unit string) string {
 	return fmt.Sprintf("must %s %d to %d%s", verb, *low, *high, unit)
 }
 
-// Rule returns the violated rule for the author of a file or a configuration, or nil if p is nil.
+// Rule returns the violated rule for users, or nil for a nil p.
 func (p *Problem) Rule() error {
 	if p == nil {
 		return nil

@@ -23,7 +23,7 @@ type IPAddress struct {
 	RDNS            *string `json:"rdns" doc:"Its host name in reverse DNS, if it has one"`
 }
 
-// DedicatedIPOption is something that can be claimed.
+// DedicatedIPOption is an option that can be claimed.
 type DedicatedIPOption struct {
 	ID          string `json:"id" format:"uuid" doc:"UUID of the option, for the option_id of a claim"`
 	Name        string `json:"name" doc:"Name of the option"`

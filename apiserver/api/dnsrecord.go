@@ -37,8 +37,7 @@ type DNSRecordRequest struct {
 	DNSRecordID int64 `path:"dns_record_id"`
 }
 
-// UpdateDNSRecordRequest is the request for a new value, TTL or priority; null or absent
-// leaves one as it is.
+// UpdateDNSRecordRequest is the request for a new value, TTL or priority; null or an absent member changes nothing.
 type UpdateDNSRecordRequest struct {
 	InAccount
 	DNSRecordID int64 `path:"dns_record_id"`
@@ -72,5 +71,5 @@ var (
 	})
 )
 
-// DefaultDNSTTL is the TTL of a record that is created without one, in seconds.
+// DefaultDNSTTL is the TTL of a record created without a TTL, in seconds.
 const DefaultDNSTTL int64 = 3600

@@ -2,16 +2,13 @@
 // each operation (id, method, path, success status, capability, request and
 // response type) and one Go type for each body.
 //
-// Routes, decoding, validation, the OpenAPI document and the typed client's
-// calls all come from these values; no path, status code or limit is written
-// anywhere else. A limit of a field is a struct tag at that field (a DNS
-// record's TTL bounds are in dnsrecord.go), which only Field reads, and by which it
-// checks values; a rule that a tag can't express is in the Validate method of the
-// request (rules.go).
+// Routes, decoding, validation, the OpenAPI document and the calls of the typed client all come from
+// these values; no path, status code or limit is written elsewhere. A struct tag contains the limit of a
+// field (dnsrecord.go contains the bounds of a TTL); only Field reads these tags and checks values by
+// them. The Validate method of a request body contains the rules that a tag can't express (rules.go).
 //
-// The package imports the syntax packages beside it (emailaddr, dnsdata, text) and
-// vocab. It knows no HTTP framework, which is bound to it in internal/httpapi, and
-// neither the service nor the store.
+// The package imports its sibling packages of syntax rules (emailaddr, dnsdata, text) and vocab. It is
+// independent of the HTTP framework, to which internal/httpapi binds it, of the service and of the store.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package api

@@ -66,7 +66,7 @@ type ContactInfo struct {
 	Zip          string `json:"zip" minLength:"1" maxLength:"255" format:"name"`
 }
 
-// Purchase reports each domain of a purchase on its own.
+// Purchase reports each domain of a purchase separately.
 type Purchase struct {
 	Results         []PurchaseResult `json:"results" nullable:"false"`
 	Currency        *string          `json:"currency"`
@@ -95,15 +95,15 @@ type ListDomainsRequest struct {
 	Search      string `query:"search" doc:"Only those with this text in their name, in upper or lower case, an internationalized one in either form"`
 }
 
-// UpdateDomainRequest is the request for new customer-facing settings.
+// UpdateDomainRequest is the request for new settings of a domain.
 type UpdateDomainRequest struct {
 	InAccount
 	Domain string `path:"domain" doc:"Domain UUID or name"`
 	Body   UpdateDomainBody
 }
 
-// UpdateDomainBody is the body of UpdateDomainRequest. What is absent stays; a
-// null redirect_url ends the redirect.
+// UpdateDomainBody is the body of UpdateDomainRequest. Absent members change nothing; a null
+// redirect_url ends the redirect.
 type UpdateDomainBody struct {
 	AutoRenew   *bool            `json:"auto_renew,omitempty" nullable:"true"`
 	RedirectURL Nullable[string] `json:"redirect_url,omitzero" maxLength:"2048" doc:"http or https; null ends the redirect"`
@@ -129,8 +129,8 @@ type DomainAvailabilityRequest struct {
 	Name string `query:"name" doc:"Name of the domain, an international one in either form"`
 }
 
-// DomainAvailability reports whether a domain can be bought, and its price as a decimal amount;
-// otherwise an error code of a purchase.
+// DomainAvailability reports whether a domain can be bought: its price as a decimal amount, or an error
+// code of a purchase.
 type DomainAvailability struct {
 	DomainName string  `json:"domain_name"`
 	Available  bool    `json:"available"`

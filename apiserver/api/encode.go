@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Encoded is a request to an operation, without what a client adds to each.
+// Encoded is a request to an operation, without the additions of a client.
 type Encoded struct {
 	// Path is escaped.
 	Path   string
 	Query  url.Values
 	Header http.Header
-	// Body is nil if the operation has none.
+	// Body is nil if the operation takes no body.
 	Body []byte
 }
 

@@ -31,7 +31,7 @@ const (
 	TypePattern          = "string_pattern_mismatch"
 	TypeJSONInvalid      = "json_invalid"
 	TypeValue            = "value_error"
-	TypeExtra            = "extra_forbidden" // in strict mode alone
+	TypeExtra            = "extra_forbidden" // only in strict mode
 
 	TypeUnsupportedMedia = "unsupported_media_type"
 	TypeNotAuthenticated = "not_authenticated"
@@ -50,7 +50,7 @@ const (
 	TypeUnavailable      = "unavailable"
 )
 
-// Problem is one element of an error body: a message about one place of the request.
+// Problem is one element of an error body: a message about one location in the request.
 type Problem struct {
 	// Loc begins with path, query, header or body; an array index is a decimal.
 	Loc  []string `json:"loc" nullable:"false" doc:"Place in the request; the first element is path, query, header or body"`
@@ -75,32 +75,31 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 	return EncodeJSON(plain(p))
 }
 
-// PlainMessage returns the message of a problem without what only its wire format has.
+// PlainMessage returns the message of a problem without the prefix of the wire format.
 func PlainMessage(onWire string) string { return strings.TrimPrefix(onWire, valuePrefix) }
 
-// Invalid is a value_error at a place of the request, for a Validate method or
-// for Unprocessable.
+// Invalid returns a value_error, for a Validate method or for Unprocessable.
 func Invalid(format string, args ...any) *Problem {
 	return &Problem{Msg: fmt.Sprintf(format, args...), Type: TypeValue}
 }
 
-// Missing is the problem of a field that is required only in this request.
+// Missing returns the problem of a field required only in this request.
 func Missing() *Problem {
 	return &Problem{Msg: "Field required", Type: TypeMissing}
 }
 
-// Extra is the problem of a member or a parameter that does not exist, in strict mode.
+// Extra returns the problem of an unknown member or parameter in strict mode.
 func Extra() *Problem {
 	return &Problem{Msg: "Extra inputs are not permitted", Type: TypeExtra}
 }
 
-// At sets the place of p and returns it.
+// At sets the location of p and returns p.
 func (p *Problem) At(loc ...string) *Problem {
 	p.Loc = loc
 	return p
 }
 
-// InBody sets the place of p to a field of the body and returns it.
+// InBody sets the location of p to a field of the body and returns p.
 func (p *Problem) InBody(field ...string) *Problem {
 	return p.At(append([]string{"body"}, field...)...)
 }
@@ -118,7 +117,7 @@ func NewError(status int, typ, format string, args ...any) *Error {
 	return &Error{status: status, Detail: []*Problem{{Loc: []string{"header"}, Msg: fmt.Sprintf(format, args...), Type: typ}}}
 }
 
-// At sets the place of the error's problems.
+// At sets the location of the error's problems.
 func (e *Error) At(loc ...string) *Error {
 	for _, p := range e.Detail {
 		p.Loc = loc
@@ -151,7 +150,8 @@ func (e *Error) Error() string {
 // GetStatus returns the status code.
 func (e *Error) GetStatus() int { return e.status }
 
-// Unprocessable is the 422 for a request with invalid input. It has the number of the problems beyond MaxProblems.
+// Unprocessable returns the 422 for invalid input. The last problem contains the number of problems
+// beyond MaxProblems.
 func Unprocessable(problems ...*Problem) *Error {
 	if more := len(problems) - MaxProblems; more > 0 {
 		problems = append(slices.Clip(problems[:MaxProblems]), Invalid("%d more problems", more).At("body"))
@@ -159,13 +159,13 @@ func Unprocessable(problems ...*Problem) *Error {
 	return &Error{status: http.StatusUnprocessableEntity, Detail: problems}
 }
 
-// Conflict is the 409 for an object that exists already, or a state that forbids the
-// request.
+// Conflict returns the 409 for an existing object, or a state that forbids the request.
 func Conflict(format string, args ...any) *Error {
 	return NewError(http.StatusConflict, TypeConflict, format, args...).At("body")
 }
 
-// PermissionDenied is the 403 for a caller without the capability, or of another account ("").
+// PermissionDenied returns the 403 for a caller without the capability, or if c is "" for a caller of
+// another account.
 func PermissionDenied(c vocab.Capability) *Error {
 	if c == "" {
 		return Forbidden("the credential is not one of this account")
@@ -173,22 +173,22 @@ func PermissionDenied(c vocab.Capability) *Error {
 	return Forbidden("the credential lacks the capability %s", c)
 }
 
-// Forbidden is the 403 for a request that its credential does not allow.
+// Forbidden returns the 403 for a request that its credential does not permit.
 func Forbidden(format string, args ...any) *Error {
 	return NewError(http.StatusForbidden, TypePermissionDenied, format, args...).At("header", "Authorization")
 }
 
-// MethodNotAllowed is the 405 for a path whose methods allow lists.
+// MethodNotAllowed returns the 405 for a path with the methods that allow lists.
 func MethodNotAllowed(method, allow string) *Error {
 	return NewError(http.StatusMethodNotAllowed, TypeMethodNotAllowed, "this path has no %s; see the Allow header", method).At("path").With("Allow", allow)
 }
 
-// Unavailable is the response to a request that may succeed later.
+// Unavailable returns the response to a request that may succeed later.
 func Unavailable(msg string) *Error {
 	return NewError(http.StatusServiceUnavailable, TypeUnavailable, "%s", msg).RetryAfter(1)
 }
 
-// Cancelled is the response to a request whose client has gone.
+// Cancelled returns the response to a request after its client disconnected.
 func Cancelled() *Error { return Unavailable("the request was cancelled before it was done") }
 
 // Write writes the response.
@@ -196,9 +196,9 @@ func (e *Error) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), e.header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.status)
-	body, _ := EncodeJSON(e) // it has only strings
+	body, _ := EncodeJSON(e) // only strings, so there is no error
 	_, _ = w.Write(body)
 }
 
-// MaxProblems bounds the problems in a response. Only a very long export can have more.
+// MaxProblems limits the problems in a response. Only a very long export can contain more.
 const MaxProblems = 5000

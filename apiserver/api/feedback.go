@@ -8,7 +8,7 @@ import (
 // FeedbackNew is the state of new feedback.
 const FeedbackNew = "new"
 
-// Feedback is product feedback as it was submitted.
+// Feedback is submitted product feedback.
 type Feedback struct {
 	ID                 string   `json:"id" format:"uuid"`
 	AccountID          string   `json:"account_id" format:"uuid"`
@@ -36,10 +36,10 @@ type SubmitFeedbackBody struct {
 
 type SubmitFeedbackRequest = KeyedRequest[SubmitFeedbackBody]
 
-// MaxAttributesBytes is the largest size of feedback's attributes, as compact JSON.
+// MaxAttributesBytes limits the attributes of feedback, as compact JSON.
 const MaxAttributesBytes = 16 << 10
 
-// Validate applies the bound of the attributes.
+// Validate checks the size of the attributes.
 func (b *SubmitFeedbackBody) Validate() []*Problem {
 	var f findings
 	if len(b.Attributes) > MaxAttributesBytes {
@@ -55,10 +55,10 @@ var SubmitFeedback = defineCreate[SubmitFeedbackBody, Feedback]("POST /feedback"
 	Number: 22, ID: "submit-feedback", Kind: feedback,
 })
 
-// FreeForm is a JSON object that is stored unchanged, large numbers included.
+// FreeForm is a JSON object stored unchanged, including large numbers.
 type FreeForm json.RawMessage
 
-// MarshalJSON implements json.Marshaler; nothing is an empty object.
+// MarshalJSON implements json.Marshaler. An empty FreeForm becomes an empty object.
 func (f FreeForm) MarshalJSON() ([]byte, error) {
 	if len(f) == 0 {
 		return []byte("{}"), nil
@@ -66,7 +66,7 @@ func (f FreeForm) MarshalJSON() ([]byte, error) {
 	return json.RawMessage(f).MarshalJSON()
 }
 
-// UnmarshalJSON implements json.Unmarshaler; null is nothing.
+// UnmarshalJSON implements json.Unmarshaler. null becomes an empty FreeForm.
 func (f *FreeForm) UnmarshalJSON(b []byte) error {
 	*f = (*f)[:0]
 	if !bytes.Equal(b, []byte("null")) {

@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// Field is a parameter of a request, a body, or a value in a body, as its type and its tags declare
-// it. It must not be changed. Fixtures and faults have such tags too.
+// Field is a parameter of a request, a body, or a value in a body, as declared by its type and tags. It
+// must not be changed. Fixtures and faults use such tags too.
 type Field struct {
-	// In is path, query, header or body, and empty for a value in a body.
+	// In is path, query, header or body, or empty for a value in a body.
 	In string
 	// Name is empty for a body and for an element of a list.
 	Name string
 	// Index is for reflect.Value.FieldByIndex of the struct that declares the field.
 	Index []int
-	// Kind is String, Int64 for any integer, Bool, Slice for a list or Struct for an object.
-	// Values of another kind are not checked.
+	// Kind is String, Int64 for any integer, Bool, Slice for a list or Struct for an object. Values of
+	// other kinds are not checked.
 	Kind reflect.Kind
-	// Required reports that a member of an object can be neither absent nor null.
+	// Required means that a member of an object can be neither absent nor null.
 	Required bool
 
 	Description, Default, Format, Pattern string
@@ -31,16 +31,16 @@ type Field struct {
 	MinLength, MaxLength, Minimum, Maximum, MinItems, MaxItems *int64
 
 	Enum []string
-	// Members are the fields of an object by name; empty if it is free-form.
+	// Members are the fields of an object by name; empty for a free-form object.
 	Members []*Field
 	// Element describes the elements of a list.
 	Element *Field
 }
 
-// fieldsByType caches FieldsOf: reflect.Type to []*Field.
+// fieldsByType caches the results of FieldsOf: reflect.Type to []*Field.
 var fieldsByType sync.Map
 
-// FieldsOf returns the fields of a request, or those of a struct in JSON, in their order.
+// FieldsOf returns the fields of a request, or the JSON fields of a struct, in their order.
 func FieldsOf(t reflect.Type) []*Field {
 	if fields, ok := fieldsByType.Load(t); ok {
 		return fields.([]*Field)
@@ -57,8 +57,8 @@ func FieldsOf(t reflect.Type) []*Field {
 	return fields
 }
 
-// nameOf returns where a request has a struct field, and its name there. Both are empty if the field
-// is not part of the contract.
+// nameOf returns the part of a request that contains a struct field, and the field's name there. Both
+// are empty for a field outside the contract.
 func nameOf(f reflect.StructField) (in, name string) {
 	for _, in := range []string{"path", "query", "header"} {
 		if name := f.Tag.Get(in); name != "" {
@@ -115,8 +115,8 @@ func bound(tag reflect.StructTag, key string) *int64 {
 	return &n
 }
 
-// FieldOf returns the field that T calls name in JSON or in a query, so that a caller can check a
-// value before it sends it. It panics if T has no such field.
+// FieldOf returns the field of T with the name in JSON or in a query, so that a caller can check a value
+// before sending it. It panics if T lacks the field.
 func FieldOf[T any](name string) *Field {
 	fields := FieldsOf(reflect.TypeFor[T]())
 	i := slices.IndexFunc(fields, func(f *Field) bool { return f.Name == name })
@@ -126,7 +126,7 @@ func FieldOf[T any](name string) *Field {
 	return fields[i]
 }
 
-// Body returns the body of the operation's requests, or nil if they have none.
+// Body returns the body of the operation's requests, or nil if it takes no body.
 func (s Spec) Body() *Field {
 	for _, f := range FieldsOf(s.Request) {
 		if f.In == "body" {

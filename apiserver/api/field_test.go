@@ -38,7 +38,7 @@ func TestConstantsMatchTags(t *testing.T) {
 	}
 }
 
-// TestUpdateLimits checks that an update has the limits of a create of its kind for the fields that both have.
+// TestUpdateLimits checks that an update and a create of the same kind limit shared fields equally.
 func TestUpdateLimits(t *testing.T) {
 	limits := func(f *Field) Field {
 		l := *f
@@ -157,7 +157,7 @@ func TestRule(t *testing.T) {
 	assert.NilError(t, FieldOf[CreateDNSRecordBody]("ttl").Check(60).Rule())
 }
 
-// TestNamePattern checks that the document's pattern accepts each name that CheckName does, and
+// TestNamePattern checks that the document's pattern accepts each name that CheckName accepts, and
 // refuses control characters.
 func TestNamePattern(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,7 @@ type ListForwardingRequest struct {
 	Search            string `query:"search" doc:"Only those with this text in their target's address, in upper or lower case, and an internationalized domain in either form"`
 }
 
-// UpdateForwardingRequest sets a target; the same one again sends a new verification message.
+// UpdateForwardingRequest sets a target. The same target again sends a new verification message.
 type UpdateForwardingRequest struct {
 	InAccount
 	ForwardingID string `path:"forwarding_id" format:"uuid"`

@@ -51,27 +51,26 @@ type CreateMailboxesBody struct {
 
 type CreateMailboxesRequest = KeyedRequest[CreateMailboxesBody]
 
-// NewMailboxItem is one mailbox of a bulk request. A bad one does not stop the others.
+// NewMailboxItem is one mailbox of a bulk request. An invalid item does not stop the others.
 type NewMailboxItem struct {
 	FirstName string `json:"first_name"`
 	LastName  string `json:"last_name"`
 	LocalPart string `json:"local_part"`
 }
 
-// CreatedMailboxes reports each item of a bulk request in exactly one of its
-// two arrays.
+// CreatedMailboxes reports each item of a bulk request in exactly one of its two arrays.
 type CreatedMailboxes struct {
 	Created []CreatedMailboxItem `json:"created" nullable:"false"`
 	Failed  []FailedMailboxItem  `json:"failed" nullable:"false"`
 }
 
-// CreatedMailboxItem is an item that became a mailbox.
+// CreatedMailboxItem is a created item.
 type CreatedMailboxItem struct {
 	Index   int     `json:"index" doc:"Zero-based place in the request's items"`
 	Mailbox Mailbox `json:"mailbox"`
 }
 
-// FailedMailboxItem is an item that did not.
+// FailedMailboxItem is an item that was not created.
 type FailedMailboxItem struct {
 	Code    string `json:"code" enum:"already_exists,invalid_local_part,invalid_name,duplicate_in_request,quota_exceeded"`
 	Index   int    `json:"index" doc:"Zero-based place in the request's items"`
@@ -96,7 +95,7 @@ type ListMailboxesRequest struct {
 	Search      string `query:"search" doc:"Only those with this text in their address or the person's name, in upper or lower case, and an internationalized domain in either form"`
 }
 
-// UpdateMailboxRequest is the request for new names; null or absent leaves one as it is.
+// UpdateMailboxRequest is the request for new names; null or an absent member changes nothing.
 type UpdateMailboxRequest struct {
 	InAccount
 	Mailbox string `path:"mailbox" doc:"Mailbox UUID or primary address"`

@@ -2,7 +2,7 @@ package api
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
-// MasterPassword is a credential with a scope. Its secret is never returned.
+// MasterPassword is a credential with a scope, without its secret.
 type MasterPassword struct {
 	ID        string `json:"id" format:"uuid"`
 	Name      string `json:"name" doc:"Name of the master password, unique within its scope"`

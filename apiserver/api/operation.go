@@ -13,27 +13,26 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Prefix is the path under which every operation lives.
+// Prefix is the path prefix of every operation.
 const Prefix = "/v1/public/accounts/{account_id}"
 
 // Spec describes one operation of the contract.
 type Spec struct {
-	// Number is the operation's number in the published specification, 0 for a lifecycle
-	// operation.
+	// Number is the operation's number in the published specification, or 0 for a lifecycle operation.
 	Number int
 	// ID is the operation's name in the OpenAPI document and in logs.
 	ID     string
 	Method string
-	// Path is complete, Prefix included, with {names} for the path parameters.
+	// Path is the complete path, including Prefix, with {names} for the path parameters.
 	Path string
 	// Status is the status code of a successful response.
 	Status int
-	// Capability is what a grant must name; empty if any credential of the account is enough.
+	// Capability is the capability that a grant must name; empty if any credential of the account suffices.
 	Capability vocab.Capability
-	// Narrowable reports that a grant that is restricted to a workspace or a domain permits the
-	// operation on the objects in it.
+	// Narrowable means that a grant restricted to a workspace or a domain permits the operation on the
+	// objects in it.
 	Narrowable bool
-	// WhenCancelled reports that the operation changes a cancelled account as well.
+	// WhenCancelled means that the operation may change a cancelled account.
 	WhenCancelled bool
 	Kind          Kind
 	Summary       string
@@ -41,15 +40,15 @@ type Spec struct {
 	Request, Response reflect.Type
 }
 
-// Kind is the kind of object that an operation is about.
+// Kind is a kind of object, with the operations on it.
 type Kind struct {
 	// Tag groups the kind's operations in the OpenAPI document, with a description.
 	Tag, Description string
-	// Noun names an object in messages; empty if no operation names one in its path.
+	// Noun names an object in messages; empty if no operation contains one in its path.
 	Noun string
 }
 
-// Keyed reports whether the operation takes an Idempotency-Key: it creates something or moves
+// Keyed reports whether the operation takes an Idempotency-Key, because it creates an object or moves
 // money.
 func (s Spec) Keyed() bool {
 	_, ok := s.Request.FieldByName("IdempotencyKey")
@@ -62,10 +61,10 @@ type Operation[Req, Resp any] struct {
 	Spec
 }
 
-// Lifecycle reports whether the operation is beyond the 22 published ones.
+// Lifecycle reports whether the operation is not among the 22 published ones.
 func (s Spec) Lifecycle() bool { return s.Number == 0 }
 
-// Changes reports whether the operation changes something, which a cancelled account refuses.
+// Changes reports whether the operation changes the account. A cancelled account refuses changes.
 func (s Spec) Changes() bool {
 	return s.Method != http.MethodGet && s.Response != reflect.TypeFor[CSV]()
 }
@@ -81,8 +80,7 @@ type CSV struct {
 
 var specs []Spec
 
-// Specs returns every operation: the published ones in the specification's order, then the
-// others by path.
+// Specs returns the published operations in the specification's order, and then the others by path.
 func Specs() []Spec {
 	return slices.SortedFunc(slices.Values(specs), func(a, b Spec) int {
 		if a.Lifecycle() != b.Lifecycle() {
@@ -92,7 +90,7 @@ func Specs() []Spec {
 	})
 }
 
-// define adds an operation with a JSON response to Specs, for "METHOD /path/after/prefix".
+// define adds an operation with a JSON response to Specs. route is "METHOD /path/after/prefix".
 func define[Req, Resp any](route, summary string, s Spec) Operation[Req, Resp] {
 	method, path, ok := strings.Cut(route, " ")
 	if !ok || s.ID == "" || s.Kind.Tag == "" {
@@ -104,7 +102,7 @@ func define[Req, Resp any](route, summary string, s Spec) Operation[Req, Resp] {
 	return Operation[Req, Resp]{s}
 }
 
-// defineCreate is define for an operation that creates one object, with a status code of its own.
+// defineCreate is define for an operation that creates one object, with the status code 201.
 func defineCreate[Body, Resp any](route, summary string, s Spec) Operation[KeyedRequest[Body], Resp] {
 	s.Status = http.StatusCreated
 	return define[KeyedRequest[Body], Resp](route, summary, s)
@@ -116,11 +114,10 @@ func defineEmpty[Req any](route, summary string, s Spec) Operation[Req, NoConten
 	return define[Req, NoContent](route, summary, s)
 }
 
-// Capabilities returns every capability that an operation needs, in the operations' order.
+// Capabilities returns every capability that an operation requires, in the operations' order.
 func Capabilities() []vocab.Capability { return capabilitiesOf(func(Spec) bool { return true }) }
 
-// PathParameters returns the names of the parameters in the operation's path, in
-// order.
+// PathParameters returns the names of the parameters in the operation's path, in order.
 func (s Spec) PathParameters() (names []string) {
 	for segment := range strings.SplitSeq(s.Path, "/") {
 		if strings.HasPrefix(segment, "{") {
@@ -130,7 +127,7 @@ func (s Spec) PathParameters() (names []string) {
 	return names
 }
 
-// PathValues returns the path parameters of a URL that leads to the operation.
+// PathValues returns the path parameters in a URL of the operation.
 func (s Spec) PathValues(u *url.URL) map[string]string {
 	values := map[string]string{}
 	segments := strings.Split(u.EscapedPath(), "/") // an escaped slash does not end a segment
@@ -147,8 +144,8 @@ func (s Spec) PathValues(u *url.URL) map[string]string {
 	return values
 }
 
-// PlanCapabilities returns what a plan needs: the capabilities of the operations that read, but
-// for the audit log. None permits a change.
+// PlanCapabilities returns the capabilities that a plan requires: those of all reads except the audit
+// log. None permits a change.
 func PlanCapabilities() []vocab.Capability {
 	return capabilitiesOf(func(s Spec) bool { return s.Method == http.MethodGet && s.ID != ListAuditLog.ID })
 }

@@ -15,15 +15,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// This file has the rules that a struct tag can't express and that don't depend on the account.
-// Clients can check with them before they send; the bodies' Validate methods apply them. A
-// function returns the canonical form, or an error for the person who wrote the value.
+// This file contains the rules that a struct tag can't express and that don't depend on the account.
+// Clients can check values before sending them; the Validate methods of bodies apply the rules. A
+// function returns the canonical form, or an error for users.
 
-// e164 is the pattern of ITU-T E.164: a plus sign, then up to 15 digits, the
-// first of which is not zero.
+// e164 is the pattern of ITU-T E.164: a plus sign and up to 15 digits, the first of which is not zero.
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
 
-// CheckPhone checks an E.164 number, with its country code.
+// CheckPhone checks an E.164 number, which includes the country code.
 func CheckPhone(s string) (string, error) {
 	if !e164.MatchString(s) {
 		return "", errors.New("must be an E.164 number with its country code, for instance +4930123456")
@@ -31,7 +30,7 @@ func CheckPhone(s string) (string, error) {
 	return s, nil
 }
 
-// countries are the codes of ISO 3166-1. x/text/language also knows withdrawn ones, such as YU.
+// countries lists the codes of ISO 3166-1. x/text/language also accepts withdrawn codes, such as YU.
 const countries = " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ" +
 	" BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ" +
 	" CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ" +
@@ -43,8 +42,7 @@ const countries = " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ" +
 	" SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ" +
 	" UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW "
 
-// CheckCountry checks a two-letter country code of ISO 3166-1 and returns it in
-// upper case.
+// CheckCountry checks a two-letter country code of ISO 3166-1 and returns it in upper case.
 func CheckCountry(s string) (string, error) {
 	code := strings.ToUpper(s)
 	if len(code) != 2 || !strings.Contains(countries, " "+code+" ") {
@@ -53,14 +51,14 @@ func CheckCountry(s string) (string, error) {
 	return code, nil
 }
 
-// CheckRedirectURL checks the target of a domain's web traffic: an absolute http or https URL
-// with a host, without credentials, white space and control characters.
+// CheckRedirectURL checks the target of a domain's web traffic: an absolute http or https URL with a
+// host, without credentials, white space and control characters.
 func CheckRedirectURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || strings.Trim(u.Hostname(), ".") == "" || u.User != nil {
 		return "", errors.New("must be an absolute http or https URL without credentials, for instance https://www.example.com/")
 	}
-	// A host may be written with percent signs, so that it is looked at as well.
+	// Check the decoded host too, because it may be written with percent signs.
 	if strings.ContainsFunc(s+u.Host, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return "", errors.New("must not hold a space or a control character; write a space as %20")
 	}
@@ -72,7 +70,7 @@ func CheckRedirectURL(s string) (string, error) {
 	return s, nil
 }
 
-// CheckPriority checks that a DNS record has a priority if and only if its type needs one.
+// CheckPriority checks that a DNS record includes a priority if and only if its type requires one.
 func CheckPriority(recordType string, given bool) *Problem {
 	switch needed := dnsdata.TypeNeedsPriority(recordType); {
 	case needed && !given:
@@ -83,10 +81,10 @@ func CheckPriority(recordType string, given bool) *Problem {
 	return nil
 }
 
-// findings collects problems of a request's body.
+// findings collects the problems of a request's body.
 type findings []*Problem
 
-// check replaces *value by its canonical form or reports it, unless it is empty.
+// check replaces *value by its canonical form or adds a problem. It ignores an empty value.
 func (f *findings) check(value *string, rule func(string) (string, error), field ...string) {
 	if value == nil || *value == "" {
 		return
@@ -105,7 +103,7 @@ func (f *findings) add(p *Problem, field ...string) {
 	}
 }
 
-// oneScope reports a request that names two scopes.
+// oneScope adds a problem if a request names two scopes.
 func (f *findings) oneScope(domain, workspaceID *string) {
 	if domain != nil && workspaceID != nil {
 		f.add(Invalid("give at most one of domain and workspace_id"), "workspace_id")
@@ -123,7 +121,7 @@ func (b *CreateMailboxBody) Validate() []*Problem {
 func (b *PurchaseDomainsBody) Validate() []*Problem {
 	var f findings
 	c := &b.ContactInfo
-	if len(c.Country) == 2 { // another length is reported by the tag
+	if len(c.Country) == 2 { // the tag reports another length
 		f.check(&c.Country, CheckCountry, "contact_info", "country")
 	}
 	f.check(&c.Email, emailaddr.Normalize, "contact_info", "email")
@@ -155,7 +153,7 @@ func (b *CreateDNSRecordBody) Validate() []*Problem {
 
 func validName(s string) (string, error) { return s, dnsdata.ValidateName(s) }
 
-// Validate applies the rules of a rule's target and scope.
+// Validate applies the rules of a forwarding rule's target and scope.
 func (b *CreateForwardingBody) Validate() []*Problem {
 	var f findings
 	f.check(&b.TargetEmail, emailaddr.Normalize, "target_email")
@@ -163,7 +161,7 @@ func (b *CreateForwardingBody) Validate() []*Problem {
 	return f
 }
 
-// Validate applies the rules of a rule's target.
+// Validate applies the rules of a forwarding rule's target.
 func (b *UpdateForwardingBody) Validate() []*Problem {
 	var f findings
 	f.check(&b.TargetEmail, emailaddr.Normalize, "target_email")
@@ -183,11 +181,11 @@ func (b *CreateMasterPasswordBody) Validate() []*Problem {
 	return f
 }
 
-// Validate applies the rules of a grant's narrowing.
+// Validate applies the rules for the scope of a grant.
 func (b *GrantAuthorizationBody) Validate() []*Problem {
 	var f findings
 	capability := b.GrantKind == vocab.GrantCapability
-	whole := b.GrantKind == vocab.GrantAccountOwner || b.GrantKind == vocab.GrantSuperAdmin // neither: reported by the tag
+	whole := b.GrantKind == vocab.GrantAccountOwner || b.GrantKind == vocab.GrantSuperAdmin // neither: the tag reports it
 	switch {
 	case capability && b.CapabilityKey == nil:
 		f.add(Missing(), "capability_key")
@@ -215,7 +213,7 @@ func (b *CancelPlanBody) Validate() []*Problem {
 	return f
 }
 
-// CheckFlags checks that one cancel flag holds; cancel_at_period_end does by default.
+// CheckFlags checks that exactly one cancel flag is true; by default cancel_at_period_end is.
 func (b CancelPlanBody) CheckFlags() *Problem {
 	if atEnd := b.CancelAtPeriodEnd; atEnd != nil && *atEnd == b.Immediately() {
 		return Invalid("exactly one of cancel_at_period_end and cancel_immediately must be true")
@@ -223,17 +221,15 @@ func (b CancelPlanBody) CheckFlags() *Problem {
 	return nil
 }
 
-// Immediately reports whether the plan ends now instead of with its period.
+// Immediately reports whether the plan ends now instead of at the end of its period.
 func (b CancelPlanBody) Immediately() bool {
 	return b.CancelImmediately != nil && *b.CancelImmediately
 }
 
-// maxYear is the last year of RFC 3339; a time whose offset takes it past that can't be
-// formatted.
+// maxYear is the last year of RFC 3339. A later time in UTC can't be formatted.
 const maxYear = 9999
 
-// ParseTime reads a timestamp of a request as it is stored: UTC, to the
-// microsecond.
+// ParseTime parses a timestamp of a request to the stored form: UTC, in microseconds.
 func ParseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, s)
 	if err == nil && t.UTC().Year() > maxYear {
@@ -242,8 +238,8 @@ func ParseTime(s string) (time.Time, error) {
 	return t.UTC().Truncate(time.Microsecond), err
 }
 
-// Timely returns the problem of a service account that would expire before it is created. Under
-// an Idempotency-Key it applies only if the request is not replayed.
+// Timely returns the problem of a service account that would expire before its creation. With an
+// Idempotency-Key, it does not apply to a replayed request.
 func (b CreateServiceAccountBody) Timely(arrival time.Time) *Problem {
 	return timely(b.ExpiresAt, arrival, true, "expires_at")
 }
@@ -253,8 +249,8 @@ func (b ChangePlanBody) Timely(arrival time.Time) *Problem {
 	return timely(b.EffectiveDate, arrival, false, "effective_date")
 }
 
-// timely checks a time that must not be before a request's arrival, or must be after it.
-// Anything but a timestamp is left to the contract's tags.
+// timely checks a time that must not be before a request's arrival, or must be after it. The contract's
+// tags check its syntax.
 func timely(s *string, arrival time.Time, after bool, field string) *Problem {
 	if s == nil {
 		return nil

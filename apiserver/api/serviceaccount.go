@@ -2,8 +2,7 @@ package api
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
-// ServiceAccount is a machine credential. Its token is only in
-// CreatedServiceAccount.
+// ServiceAccount is a machine credential. Only CreatedServiceAccount contains its token.
 type ServiceAccount struct {
 	ID              string  `json:"id" format:"uuid"`
 	AccountID       string  `json:"account_id" format:"uuid" doc:"UUID of the account"`
@@ -20,7 +19,7 @@ type ServiceAccount struct {
 	RevokedByUserID *string `json:"revoked_by_user_id" format:"uuid" doc:"UUID of the user who revoked it"`
 }
 
-// CreatedServiceAccount is the response to a create: the only one with the token.
+// CreatedServiceAccount is the response to a create, the only response with the token.
 type CreatedServiceAccount struct {
 	ServiceAccount
 	Token string `json:"token" doc:"Plaintext bearer token, shown only in this response"`

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// MaxBodyBytes is the largest request body: a bulk request of 1000 mailboxes fits.
+// MaxBodyBytes limits a request body: a bulk request of 1000 mailboxes fits.
 const MaxBodyBytes = 1 << 20
 
 // InAccount is the path parameter of every operation.
@@ -15,7 +15,7 @@ type InAccount struct {
 	AccountID string `path:"account_id" format:"uuid" doc:"Account that the operation is scoped to"`
 }
 
-// Keyed is the header of every operation that creates something or moves money.
+// Keyed is the header of every operation that creates an object or moves money.
 type Keyed struct {
 	IdempotencyKey string `header:"Idempotency-Key" format:"uuid" doc:"The same request under the same key gets the same response for 24 hours; another request under it is refused"`
 }
@@ -23,20 +23,20 @@ type Keyed struct {
 // Key returns the Idempotency-Key of a request, or "".
 func (k Keyed) Key() string { return k.IdempotencyKey }
 
-// KeyedRequest is the request for an operation that creates something or moves money.
+// KeyedRequest is the request for an operation that creates an object or moves money.
 type KeyedRequest[B any] struct {
 	InAccount
 	Keyed
 	Body B
 }
 
-// Paged is the query of a list operation whose response is a Page.
+// Paged is the query of a list operation that returns a Page.
 type Paged struct {
 	Page     int `query:"page" default:"1" minimum:"1" doc:"One-based page number"`
 	PageSize int `query:"page_size" default:"25" minimum:"1" maximum:"1000" doc:"Maximum number of items on a page"`
 }
 
-// SetPaging sets the page and the page size that are requested.
+// SetPaging sets the requested page and page size.
 func (p *Paged) SetPaging(page, pageSize int) { p.Page, p.PageSize = page, pageSize }
 
 // ListRequest is the request for a page of a list without filters.
@@ -56,28 +56,26 @@ type Page[T any] struct {
 // MaxPageSize is the largest page_size.
 const MaxPageSize = 1000
 
-// Headers and limits that clients and servers need beside bodies and parameters.
+// Headers and limits that clients and servers share, in addition to bodies and parameters.
 const (
-	// IdempotencyKeyHeader names a logical request.
+	// IdempotencyKeyHeader identifies a request across retries.
 	IdempotencyKeyHeader = "Idempotency-Key"
-	// IdempotencyReplayedHeader is true in the response of an earlier request under the same
-	// key. It is false in the response to a GET with an Idempotency-Key, by which a client looks
-	// up a create: the API honours keys, so that the create can be resent.
+	// IdempotencyReplayedHeader is true in a replayed response to an earlier request with the same key.
+	// It is false in the response to a GET with an Idempotency-Key, with which a client looks up a
+	// create: the API honours keys, so the create can be resent.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
 
-	// TimestampLayout is the layout of every time, in UTC: RFC 3339 with
-	// microseconds.
+	// TimestampLayout is the layout of every time, in UTC: RFC 3339 with microseconds.
 	TimestampLayout = "2006-01-02T15:04:05.000000Z"
 
 	// TokenPrefix begins every service account token, for scanners of leaked secrets.
 	TokenPrefix = "mhsa"
 )
 
-// DefaultWorkspaceID returns the id of the workspace that every account comes with.
+// DefaultWorkspaceID returns the id of an account's default workspace.
 func DefaultWorkspaceID(accountID string) string { return DerivedID(accountID, "workspace:default") }
 
-// DerivedID returns the UUIDv5 (RFC 9562) of a name within an account. accountID must be
-// a UUID.
+// DerivedID returns the UUIDv5 (RFC 9562) of a name within an account. accountID must be a UUID.
 func DerivedID(accountID, name string) string {
 	return uuid.NewSHA1(uuid.MustParse(accountID), []byte(name)).String()
 }
@@ -88,8 +86,8 @@ func IsID(s string) bool {
 	return err == nil
 }
 
-// CanonicalID returns the canonical form of a UUID, and any other text unchanged: RFC 9562
-// allows upper case on input.
+// CanonicalID returns the canonical form of a UUID, and any other text unchanged: RFC 9562 allows upper
+// case on input.
 func CanonicalID(s string) string {
 	if id, err := uuid.Parse(s); err == nil {
 		return id.String()
@@ -105,15 +103,14 @@ func Value[T any](p *T) (v T) {
 	return v
 }
 
-// Nullable is a field of a PATCH body that is absent (unchanged), null (cleared) or a value. Use
-// it with omitzero.
+// Nullable is a field of a PATCH body: absent (unchanged), null (cleared) or a value. Use it with omitzero.
 type Nullable[T any] struct {
 	Sent  bool
 	Null  bool
 	Value T
 }
 
-// NullableFrom sends *v, or null where v is nil.
+// NullableFrom sends *v, or null for a nil v.
 func NullableFrom[T any](v *T) Nullable[T] {
 	if v == nil {
 		return Nullable[T]{Sent: true, Null: true}
@@ -136,7 +133,7 @@ func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(n.Value)
 }
 
-// EncodeJSON returns the body of a response: JSON in one line.
+// EncodeJSON returns the body of a response, JSON in one line.
 func EncodeJSON(v any) ([]byte, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
