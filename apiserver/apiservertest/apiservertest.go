@@ -1,5 +1,5 @@
-// Package apiservertest runs the account management API in a test: a real service, in
-// memory and on a loopback address, that a test controls.
+// Package apiservertest runs the account management API in a test: a real service, in memory and on a
+// loopback address, under the test's control.
 //
 //	func TestSomething(t *testing.T) {
 //		s := apiservertest.Start(t)
@@ -7,14 +7,12 @@
 //		…
 //	}
 //
-// Start takes a few milliseconds, so that each test can have a service of its own. Tests
-// that share one are apart in what belongs to an account, see [Server.NewAccount]; clock,
-// faults, journal, outbox and the names of domains belong to the service.
+// Start takes a few milliseconds, so each test can use its own service. In a shared service, tests are separated
+// by accounts, see [Server.NewAccount], but share the clock, faults, journal, outbox and the names of domains.
 //
-// The package is for your tests of clients and Terraform modules too, outside this
-// repository. Its exported names, and those of the packages control/fault and
-// control/journal that it hands out, change only with a minor version and an entry in the
-// changelog until 1.0, and not within a major version after it.
+// The package is also for tests of clients and Terraform modules outside this repository. Until 1.0, its
+// exported names, and those of the packages control/fault and control/journal that it returns, change
+// only with a minor version and an entry in the changelog; later they change only with a major version.
 package apiservertest
 
 import (
@@ -42,17 +40,16 @@ import (
 
 // Server is a running service with one account. It is safe for concurrent use.
 type Server struct {
-	// Account is the account with which the service starts: the first one of the fixture,
-	// or an empty one.
+	// Account is the first account of the fixture, or an empty account without a fixture.
 	Account
-	// Clock moves the service's time, unless [Configure] gives the service another clock. It starts
-	// with the system's and goes on from what a test sets.
+	// Clock moves the service's time, unless [Configure] sets another clock. It starts at the system's
+	// time, and continues from any time that a test sets.
 	Clock *control.Clock
 	// Faults makes requests fail.
 	Faults *fault.Injector
-	// Journal has the requests that the service received, without their secrets.
+	// Journal contains the requests that the service received, without their secrets.
 	Journal *journal.Journal
-	// Service is the service itself, for what an operator can do.
+	// Service is the service itself, for the actions of an operator.
 	Service *apiserver.Service
 
 	http *httptest.Server
@@ -60,15 +57,15 @@ type Server struct {
 
 // Account is an account of a service, with its owner's token.
 type Account struct {
-	// URL is where the API is served: base_url of a provider. Links in messages begin with it.
+	// URL is the URL of the API, the base_url of a provider. Links in messages begin with it.
 	URL string
-	// AccountID and WorkspaceID are the account and the workspace that every account has.
+	// AccountID is the account, and WorkspaceID its default workspace.
 	AccountID, WorkspaceID string
-	// Token has every capability in the account.
+	// Token permits every capability in the account.
 	Token string
 }
 
-// Option changes how a service starts.
+// Option changes the start of a service.
 type Option func(*settings) error
 
 type settings struct {
@@ -76,7 +73,7 @@ type settings struct {
 	fixture *fixture.Fixture
 }
 
-// Fixture starts the service with the accounts of a fixture, which is a JSON file.
+// Fixture starts the service with the accounts of a fixture, a JSON file.
 func Fixture(file string) Option {
 	return func(s *settings) error {
 		f, err := os.Open(file)
@@ -89,13 +86,13 @@ func Fixture(file string) Option {
 	}
 }
 
-// PublishedOnly switches the operations beyond the 22 published ones off.
+// PublishedOnly disables all operations except the 22 published ones.
 func PublishedOnly() Option {
 	return Configure(func(o *apiserver.Options) { o.PublishedOnly = true })
 }
 
-// Configure changes the options of the service, such as its store, its rate limit or what
-// domains cost. A Middleware is called around faults and journal.
+// Configure changes the options of the service, such as its store, its rate limit or its domain prices.
+// A Middleware wraps faults and journal.
 func Configure(fn func(*apiserver.Options)) Option {
 	return func(s *settings) error { fn(&s.Options); return nil }
 }
@@ -115,7 +112,7 @@ func Start(t testing.TB, options ...Option) *Server {
 	return s
 }
 
-// New is [Start] without a test, such as for TestMain. The caller closes the service.
+// New is [Start] without a test, for instance for TestMain. The caller must close the service.
 func New(options ...Option) (*Server, error) {
 	plane := new(control.Plane)
 	o := settings{fixture: new(fixture.Fixture), Options: apiserver.Options{
@@ -133,7 +130,7 @@ func New(options ...Option) (*Server, error) {
 		}
 		return next
 	}
-	// The links in messages have the listener's URL, so it comes first.
+	// Links in messages contain the listener's URL, so create the listener first.
 	s := &Server{Clock: &plane.Clock, Faults: &plane.Faults, Journal: &plane.Journal, http: httptest.NewUnstartedServer(nil)}
 	s.URL = "http://" + s.http.Listener.Addr().String()
 	o.PublicURL = cmp.Or(o.PublicURL, s.URL)
@@ -167,7 +164,7 @@ func (s *Server) start(ctx context.Context, o settings) (err error) {
 	return err
 }
 
-// Close stops the service. Requests that a fault holds are released first.
+// Close stops the service. It first releases requests that a fault holds.
 func (s *Server) Close() error {
 	s.Faults.Clear()
 	s.http.Close()
@@ -202,7 +199,7 @@ func (s *Server) account(id, token string) Account {
 // Outbox returns the newest messages that the service would have sent, oldest first.
 func (s *Server) Outbox() []email.Message { return s.Service.Outbox() }
 
-// Client returns an HTTP client whose requests have the account's token.
+// Client returns an HTTP client that sends the account's token.
 func (a Account) Client() *http.Client {
 	return oauth2.NewClient(context.Background(), oauth2.StaticTokenSource(&oauth2.Token{AccessToken: a.Token}))
 }
@@ -212,8 +209,8 @@ func (a Account) Path(path string) string {
 	return a.URL + strings.Replace(api.Prefix, "{account_id}", a.AccountID, 1) + path
 }
 
-// Setenv sets the environment variables by which the provider and mailhostd's commands find the
-// account, until the end of the test. A test that runs in parallel uses ProviderConfig.
+// Setenv sets the environment variables by which the provider and mailhostd's commands find the account,
+// until the end of the test. Parallel tests must use ProviderConfig instead.
 func (a Account) Setenv(t testing.TB) {
 	t.Helper()
 	t.Setenv("MAILHOST_BASE_URL", a.URL)

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// TestConfiguredMiddleware checks that faults and journal stay in effect with a middleware of the test's own.
+// TestConfiguredMiddleware checks that faults and journal stay in effect with a middleware of the test.
 func TestConfiguredMiddleware(t *testing.T) {
 	t.Parallel()
 	s := apiservertest.Start(t, apiservertest.Configure(func(o *apiserver.Options) {

@@ -49,7 +49,7 @@ func ExampleStart() {
 	// Output: 200 OK
 }
 
-// A fixture is the content with which a test starts.
+// A fixture defines the initial content of the service.
 func ExampleFixture() {
 	s := apiservertest.Start(t, apiservertest.Fixture("testdata/account.json"))
 
@@ -87,8 +87,7 @@ func ExampleConfigure() {
 	// 429 Too Many Requests
 }
 
-// A fault executes the request, and drops the connection before the response. The journal shows
-// what happened.
+// A fault executes the request, and drops the connection before the response. The journal shows both.
 func ExampleServer_faults() {
 	s := apiservertest.Start(t)
 	_, err := s.Faults.Add(fault.Rule{Operation: "create-workspace", Drop: fault.After, Times: 1})
@@ -108,7 +107,7 @@ func ExampleServer_faults() {
 	// the service responded with 409 to {"name":"Sales"}
 }
 
-// The outbox has the messages that the service would have sent. Their links work.
+// The outbox contains the messages that the service would have sent. Their links work.
 func ExampleServer_Outbox() {
 	s := apiservertest.Start(t)
 	post(s.Account, "/forwarding", `{"scope_type": "account", "target_email": "archive@example.net"}`)
