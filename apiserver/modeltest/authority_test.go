@@ -14,7 +14,7 @@ type right struct {
 	domain     *domain
 }
 
-// authority is what every service account may do that can act.
+// authority contains the rights of every active service account, and the objects to which they apply.
 type authority struct {
 	rights     map[*serviceAccount]map[right]bool
 	workspaces []*workspace
@@ -54,9 +54,9 @@ func (a authority) concerns(r right) bool {
 	return (r.workspace == nil || slices.Contains(a.workspaces, r.workspace)) && (r.domain == nil || slices.Contains(a.domains, r.domain))
 }
 
-// checkAuthority checks that a request of a service account gives nobody a right that its caller
-// did not have, nor for longer, and takes no such right away. The rights of others in a workspace
-// come and go with the domains that move into and out of it.
+// checkAuthority checks that a service account's request neither gives nor takes away a right that its caller
+// lacked, and gives none for longer. The rights of others in a workspace change with the domains moved into and
+// out of it.
 func (m *machine) checkAuthority(who *caller, o operation, before authority) {
 	own := before.rights[who.account]
 	if own == nil || o.method == "GET" {
@@ -86,8 +86,8 @@ func (m *machine) checkAuthority(who *caller, o operation, before authority) {
 	}
 }
 
-// readAuditLog reads the newest entries. What an entry has is checked where the operations
-// are; here it is the order, the number and who may see them.
+// readAuditLog reads the newest entries. It checks the order, the number and the visibility of entries;
+// the operations check their content.
 func (m *machine) readAuditLog() {
 	limit := draw(m, "limit", 1, 2, 25, 100)
 	m.do(m.caller(), operation{

@@ -14,7 +14,7 @@ type grant struct {
 	subjectType, subjectID               string
 	capability, resourceType, resourceID string
 	created, revokedAt                   time.Time
-	// inheritedBy is the service account that has inherited it, until its id is known.
+	// inheritedBy is the service account that inherited it, until its id is known.
 	inheritedBy *serviceAccount
 }
 
@@ -31,8 +31,7 @@ func (m *machine) grantObject(g *grant) obj {
 	}
 }
 
-// narrowable are the capabilities whose operations accept a grant restricted to a
-// scope, and whole the others.
+// narrowable lists the capabilities of operations that accept a grant restricted to a scope, and whole the others.
 var (
 	narrowable = []string{
 		"mailbox.view", "mailbox.export", "mailbox.create", "mailbox.update", "mailbox.delete", "domain.view", "domain.update", "domain.purchase", "domain.delete",
@@ -166,8 +165,8 @@ func (m *machine) domainWithID(id string) *domain {
 	return find(m.domains, func(d *domain) bool { return d.id == id })
 }
 
-// mayGrant reports whether the caller can create a grant: a super_admin every one, an
-// account_owner all but that, and any other caller those that it has, in their scope.
+// mayGrant reports whether the caller can create a grant: a super_admin can create any, an account_owner
+// any except super_admin, and any other caller its own grants in their scope.
 func (m *machine) mayGrant(who *caller, g *grant) bool {
 	return slices.ContainsFunc(m.grantsOf(who), func(own *grant) bool {
 		switch own.kind {
@@ -233,8 +232,7 @@ func (m *machine) hasOwner(who *caller) bool {
 	})
 }
 
-// learnInherited reads the grants of a new service account: a copy of each of its
-// creator's, in any order.
+// learnInherited reads the grants of a new service account: a copy of each of its creator's grants, in any order.
 func (m *machine) learnInherited() {
 	expected := slices.DeleteFunc(slices.Clone(m.grants), func(g *grant) bool { return g.inheritedBy == nil })
 	if len(expected) == 0 {

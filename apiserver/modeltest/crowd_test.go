@@ -72,7 +72,7 @@ func runCrowd(t *testing.T, seed int, stores ...store.Store) {
 	c.check()
 }
 
-// result has the members of a response that the test needs.
+// result contains the members of a response that the test reads.
 type result struct {
 	raw     []byte
 	status  int

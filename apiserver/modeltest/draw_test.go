@@ -7,13 +7,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// which draws one of n things, with about equal probability. The drawn value does not
-// depend on n, so that a sequence keeps its meaning when an earlier step is removed.
+// which draws one of n values, with about equal probability. The drawn number does not depend on n, so
+// that a sequence keeps its meaning when an earlier step is removed.
 func (m *machine) which(label string, n int) int {
 	return int(rapid.Uint64().Draw(m.t, label) % uint64(n))
 }
 
-// many is more than the number of any objects.
+// many is more than the number of objects of any kind.
 const many = 1 << 20
 
 // draw draws a value. The first ones are preferred, and failing sequences shrink to
@@ -27,9 +27,8 @@ func (m *machine) rarely(n int, label string) bool {
 	return m.which(label, n) == n-1
 }
 
-// spoil sometimes leaves one of the required members of a body out, or gives it another type,
-// and returns the problem. at is the location of the object in the body. TestValidation of
-// package apiserver has every limit of every member.
+// spoil sometimes omits a required member of a body, or gives it another type, and returns the problem. at is the
+// location of the object in the body. TestValidation of package apiserver checks every limit of every member.
 func (m *machine) spoil(at string, body obj, names ...string) []problem {
 	if m.rarely(10, "unknown field") { // the service ignores it, and a known field in another case
 		body[strings.ToUpper(names[0])] = []string{"ignored"}
@@ -62,7 +61,7 @@ func misnamed(at string, body obj, names ...string) (found []problem) {
 	return found
 }
 
-// unknownID is a valid id that no object has.
+// unknownID is a valid id of no object.
 const unknownID = "99999999-9999-4999-8999-999999999999"
 
 // anID draws the id of one of the objects, or sometimes another text. wrong reports

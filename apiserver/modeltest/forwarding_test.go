@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 )
 
-// verificationLasts is how long a verification link is valid.
+// verificationLasts is the lifetime of a verification link.
 const verificationLasts = 72 * time.Hour
 
 // rule is a forwarding rule in the model.
@@ -80,7 +80,7 @@ func (m *machine) verify(who *caller, r *rule) *want {
 		return new(refused(429, problem{"body.target_email", "rate_limited", []string{"verification messages"}}))
 	}
 	r.internal, r.sentAt, r.expiresAt, r.verifiedAt = internal, time.Time{}, time.Time{}, time.Time{}
-	r.links = append(r.links, "") // the links before don't work any more
+	r.links = append(r.links, "") // the earlier links no longer work
 	if !internal {
 		r.sentAt, r.expiresAt = m.now(), m.now().Add(verificationLasts)
 		m.messages = append(m.messages, m.now())
@@ -125,7 +125,7 @@ func (m *machine) release(deleted string) {
 		if (r.internal || !r.sentAt.IsZero()) && (r.target == deleted || "@"+host == deleted) {
 			r.internal, r.updated = false, m.now()
 			r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
-			r.links = append(r.links, "") // the one before does not work any more
+			r.links = append(r.links, "") // the earlier link no longer works
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // replayed marks a replayed response.
 const replayed = "Idempotency-Replayed"
 
-// keptFor is how long a response is replayed.
+// keptFor is the time in which a response is replayed.
 const keptFor = 24 * time.Hour
 
 // idempotencyRecord is the response to a request with an Idempotency-Key that changed

@@ -89,7 +89,7 @@ func (l *listing) page(page, size int) operation {
 	}
 }
 
-// disorder returns where the items are not in the order of creation time and id.
+// disorder returns the items that are not in the order of creation time and id.
 func disorder(a *response) (found []string) {
 	body, _ := a.json.(obj)
 	items, _ := body["items"].([]any)

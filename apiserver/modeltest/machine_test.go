@@ -40,7 +40,8 @@ var start = time.Date(2026, 3, 30, 22, 9, 26, 535897000, time.UTC)
 type machine struct {
 	model
 	t *rapid.T
-	// servers have the same database. last is the one that handled the newest request.
+	// servers share a database. last is the server that handled the newest request. ids contains the ids
+	// of all objects that ever existed.
 	servers []*apitest.Server
 	last    int
 	clock   atomic.Pointer[time.Time] // a request's log line reads it after the response
@@ -79,13 +80,13 @@ type model struct {
 	kept map[string]*idempotencyRecord
 	sent []*keyedRequest
 	keys int
-	// messages are when messages were sent; titles counts feedbacks.
+	// messages contains the times of sent messages; titles counts feedbacks.
 	messages []time.Time
 	titles   int
 }
 
-// TestModel is the stateful property: the service responds as the model does to any
-// sequence of requests of any callers.
+// TestModel is the stateful property: the service responds like the model to any sequence of requests of
+// any callers.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	sent, compared := map[string]bool{}, map[string]bool{}
@@ -195,8 +196,8 @@ func newMachine(t *rapid.T, stores ...store.Store) *machine {
 
 func (m *machine) now() time.Time { return *m.clock.Load() }
 
-// wait advances the time: by some amount, to the next deadline, or to just before it.
-// It then reads what changes with the time.
+// wait advances the time: by some amount, to the next deadline, or to just before it. It then reads the
+// states that depend on the time.
 func (m *machine) wait() {
 	due, n := m.deadlines(), m.which("due", many)
 	to := m.now().Add(draw(m, "wait", time.Second, time.Microsecond, 40*time.Second, time.Minute, time.Hour, 25*time.Hour, 20*24*time.Hour))
@@ -220,7 +221,7 @@ func (m *machine) become(t time.Time) {
 	m.note(fmt.Sprintf("%3d. it becomes %s", len(m.transcript)+1, stamp(t)))
 }
 
-// readStates reads the states that change with the time, also with filters.
+// readStates reads the states that depend on the time, also with filters.
 func (m *machine) readStates() {
 	m.do(m.theOwner(), m.getAccount())
 	for _, l := range []*listing{
@@ -312,7 +313,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// replicas is how many servers share a database.
+// replicas is the number of servers that share a database.
 const replicas = 3
 
 // keptStore is a store that its service does not close.
@@ -337,8 +338,8 @@ func openReplicas(t *testing.T, seen *statements) []store.Store {
 	return stores
 }
 
-// TestModelOfReplicas is TestModel with requests that any of several replicas handles: nothing
-// that one of them knows may be missing in the next response of another.
+// TestModelOfReplicas is TestModel with several replicas. Any of them may handle a request, and each
+// must see the changes of the others at once.
 func TestModelOfReplicas(t *testing.T) {
 	t.Parallel()
 	var seen statements

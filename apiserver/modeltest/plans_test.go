@@ -22,14 +22,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
-// statements has each statement that the services of a test have run. It is safe for concurrent
-// use.
+// statements stores each statement that the services of a test ran. It is safe for concurrent use.
 type statements struct {
 	mu  sync.Mutex
 	all map[string]bool
 }
 
-// of returns a store whose statements are added.
+// of returns a store that adds its statements.
 func (s *statements) of(db store.Store) store.Store {
 	return db.(*sqlstore.Store).Wrap(func(e sqlstore.Engine) sqlstore.Engine { return recordingEngine{e, s} })
 }
@@ -43,7 +42,7 @@ func (s *statements) add(statement string) {
 	s.all[statement] = true
 }
 
-// checked returns the statements without exceptions, which are parts of statements.
+// checked returns the statements that contain none of the exceptions.
 func (s *statements) checked(t *testing.T, exceptions ...string) []string {
 	assert.Check(t, len(s.all) >= 120, "only %d statements were found", len(s.all))
 	maps.DeleteFunc(s.all, func(statement string, _ bool) bool {
@@ -91,8 +90,7 @@ func (q recordingQuerier) QueryContext(ctx context.Context, query string, args .
 	return q.Querier.QueryContext(ctx, query, args...)
 }
 
-// explain returns the rows that EXPLAIN and the like return for a statement whose arguments are
-// NULL. before is a script.
+// explain returns the rows of EXPLAIN or a similar command for a statement with NULL arguments. before is a script.
 func explain(t *testing.T, e sqlstore.Engine, before, query string, args, columns int) (rows [][]any) {
 	t.Helper()
 	if err := e.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
@@ -123,7 +121,7 @@ func explain(t *testing.T, e sqlstore.Engine, before, query string, args, column
 	return rows
 }
 
-// parameters returns how many parameters a statement has.
+// parameters returns the number of parameters in a statement.
 func parameters(statement string) (n int) {
 	for strings.Contains(statement, "$"+strconv.Itoa(n+1)) {
 		n++
@@ -137,8 +135,8 @@ func engineOf(db *sqlstore.Store) (engine sqlstore.Engine) {
 	return engine
 }
 
-// checkOnSQLite checks that no statement reads a whole table or sorts rows, and that one uses each
-// column.
+// checkOnSQLite checks that no statement reads a whole table or sorts rows, and that each column is used
+// by a statement.
 func (s *statements) checkOnSQLite(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 	assert.NilError(t, err)
@@ -168,7 +166,7 @@ func (s *statements) checkOnSQLite(t *testing.T) {
 			table, _, _ = strings.Cut(table, " ")
 			slow := strings.Contains(step, "TEMP B-TREE") || strings.Contains(step, "AUTOMATIC") ||
 				scan && !strings.HasSuffix(step, "-ROW VALUES CLAUSE") && !slices.Contains([]string{"CONSTANT", "json_each", "e"}, table)
-			// Few mailboxes of many are those of one domain.
+			// Few of many mailboxes belong to one domain.
 			wholeList := strings.Contains(statement, `t.domain_id = $`) && strings.Contains(step, "mailboxes_in_order") && !strings.Contains(statement, "AND t.created_at")
 			if (slow || wholeList) && !reported[step] {
 				reported[step] = true
@@ -178,8 +176,8 @@ func (s *statements) checkOnSQLite(t *testing.T) {
 	}
 }
 
-// checkOnPostgres checks that no statement reads a whole table, or sorts more rows than it
-// needs, in a database with many rows and the plans of the store's transactions.
+// checkOnPostgres checks that no statement reads a whole table, or sorts more rows than it returns, in a
+// database with many rows and with the plans of the store's transactions.
 func (s *statements) checkOnPostgres(t *testing.T) {
 	db, err := postgres.Open(t.Context(), postgrestest.Start(t).URL("postgres", "postgres"), postgres.Options{})
 	assert.NilError(t, err)
@@ -189,7 +187,7 @@ func (s *statements) checkOnPostgres(t *testing.T) {
 	}
 	engine := engineOf(db)
 	assert.NilError(t, engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		// The planner believes that the tables are ten thousand times as large.
+		// Make the planner assume that the tables are ten thousand times as large.
 		_, err := q.ExecContext(ctx, `ANALYZE; UPDATE pg_class SET reltuples = reltuples * 10000 WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
 		return err
 	}))
@@ -216,7 +214,7 @@ func (s *statements) checkOnPostgres(t *testing.T) {
 	}
 }
 
-// planNode is a node of a plan as EXPLAIN describes it.
+// planNode is a node of a plan in the output of EXPLAIN.
 type planNode struct {
 	Type      string  `json:"Node Type"`
 	Relation  string  `json:"Relation Name"`
@@ -227,8 +225,7 @@ type planNode struct {
 	Plans     []planNode
 }
 
-// slow returns the steps that take longer the more rows a table has. limited means that they
-// end early.
+// slow returns the steps that take longer with more rows in a table. limited means that they end early.
 func (n planNode) slow(limited bool) (found []string) {
 	limited = limited || n.Type == "Limit"
 	switch {

@@ -65,8 +65,7 @@ func refused(status int, problems ...problem) want { return want{status: status,
 func unprocessable(problems ...problem) want { return refused(422, problems...) }
 func conflict(contains ...string) want       { return refused(409, problem{"body", "conflict", contains}) }
 
-// conflictWith is a conflict with an object, whose id is in the message if the caller
-// may see the object.
+// conflictWith is a conflict with an object. Its id is in the message if the caller may see the object.
 func conflictWith(id string, seen bool) want {
 	if seen {
 		return conflict(id)
@@ -90,8 +89,8 @@ func denied(capability string) want {
 	return refused(403, problem{"header.Authorization", "permission_denied", []string{capability}})
 }
 
-// on returns an operation on the object with this reference; seen returns it, or nil if it does
-// not exist for a caller with that reach.
+// on returns an operation on the object with this reference. seen returns the object, or nil if it does
+// not exist for a caller with the reach.
 func on[T any](m *machine, o operation, param, ref string, seen func(reach, string) *T, then func(*caller, *T) want) operation {
 	o.narrowable = slices.Contains(narrowable, o.capability)
 	o.then = func(who *caller) want {
@@ -160,8 +159,8 @@ func (m *machine) askUnder(key string, who *caller, o operation) {
 	}
 }
 
-// predict returns the expected response. final reports whether the operation itself
-// returned it, which a replay skips.
+// predict returns the expected response. final reports whether the operation itself returned it; a
+// replay does not run the operation.
 func (m *machine) predict(key string, who *caller, o operation) (expected want, final bool) {
 	if refusal, ok := m.admit(who, o); !ok {
 		return refusal, false
@@ -239,8 +238,8 @@ func (w want) differences(a *response) (found []string) {
 	return append(found, differences("body", w.body, a.json)...)
 }
 
-// problemDifferences compares problems. Those of the path come first, then those of the
-// query, then those of the body; the order within each is free.
+// problemDifferences compares problems. Problems of the path come first, then the query, then the body;
+// the order within each is free.
 func problemDifferences(expected []problem, body any) (found []string) {
 	object, _ := body.(obj)
 	detail, ok := object["detail"].([]any)

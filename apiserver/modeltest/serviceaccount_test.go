@@ -56,8 +56,8 @@ func (m *machine) serviceAccountObject(a *serviceAccount) obj {
 	}
 }
 
-// lastUse returns when a service account was last used. A server learns of a use that
-// another one has noted when that writes it, within a minute of the machine's time.
+// lastUse returns the last use of a service account. A server writes a use within a minute of the
+// machine's time; the other servers see it only then.
 func (m *machine) lastUse(a *serviceAccount) any {
 	exact := maybe(a.lastUsedAt)
 	if len(m.servers) == 1 {
@@ -129,8 +129,8 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 	return m.serviceAccounts[n]
 }
 
-// expiryOf returns when a caller's credential expires. A service account that the caller
-// creates expires then at the latest.
+// expiryOf returns the expiry of a caller's credential, which limits the expiry of the service accounts
+// that it creates.
 func (m *machine) expiryOf(who *caller) time.Time {
 	if who.account == nil {
 		return time.Time{}
@@ -142,8 +142,8 @@ func (m *machine) serviceAccountIDs() []string {
 	return idsOf(m.serviceAccounts, func(a *serviceAccount) string { return a.id })
 }
 
-// revokeServiceAccount revokes a service account, which is idempotent. A caller can
-// only revoke service accounts whose grants it could create, and never the last owner.
+// revokeServiceAccount revokes a service account, which is idempotent. A caller can revoke only service
+// accounts with grants that it could create, and never the last owner.
 func (m *machine) revokeServiceAccount() {
 	id, faults := m.named("service_account_id", m.serviceAccountIDs())
 	o := operation{method: "DELETE", path: "/auth/service-accounts/" + id, capability: "service_account.revoke", faults: faults, reads: true}
