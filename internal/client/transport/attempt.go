@@ -26,20 +26,20 @@ const (
 	bodyTimeout  = 2 * time.Minute  // for the whole body of a response
 )
 
-// Outcome is what is known of an attempt. The values can be combined to sets.
+// Outcome is the known effect of an attempt. Outcomes can be combined to sets.
 type Outcome uint
 
-// The outcomes; the package comment says which responses have them.
+// The outcomes; the package comment maps responses to them.
 const (
-	// Succeeded: the API has accepted the request, whatever its response holds.
+	// Succeeded: the API accepted the request, whatever its response contains.
 	Succeeded Outcome = 1 << iota
 	// Refused: this attempt had no effect, and another one would fail in the same way.
 	Refused
-	// Busy: the API has responded that it has not processed the request.
+	// Busy: the API responded that it did not process the request.
 	Busy
 	// NotSent: the request did not reach the API.
 	NotSent
-	// Failed: the API has responded, and may have processed the request.
+	// Failed: the API responded, and may have processed the request.
 	Failed
 	// NoResponse: the API may have processed the request, or still do so.
 	NoResponse
@@ -51,7 +51,6 @@ const (
 // In reports whether an outcome is one of a set.
 func (o Outcome) In(set Outcome) bool { return o&set != 0 }
 
-// Attempt is the result of one attempt.
 type Attempt struct {
 	Outcome Outcome
 	Took    time.Duration
@@ -64,8 +63,7 @@ type Attempt struct {
 	notSent bool  // the request certainly did not reach the API
 }
 
-// attempt sends the request once and records the result in c.Last. A response that breaks
-// off is a failed attempt.
+// attempt sends the request once and records the result in c.Last. A response that breaks off is an error.
 func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	t := c.t
 	c.Attempts++
@@ -76,7 +74,7 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	w := newWatchdog(r.Context())
-	// A RoundTripper that is not traced is assumed to have sent the request.
+	// If the RoundTripper does not call the trace, assume that it sent the request.
 	var traced, written atomic.Bool
 	req = req.WithContext(httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
 		GetConn:      func(string) { traced.Store(true) },
@@ -137,7 +135,7 @@ func (c *Call) complete(req *http.Request) error {
 	return nil
 }
 
-// readBody reads the body of a response into memory. The rows of an export stay as they are.
+// readBody reads the body of a response into memory. It leaves the rows of an export to the caller.
 func (c *Call) readBody(resp *http.Response, w *watchdog) error {
 	if c.isStream(resp) {
 		w.timer.Stop()
@@ -163,9 +161,8 @@ func (c *Call) isStream(resp *http.Response) bool {
 	return isSuccess(resp) && c.isExport() && mediaType(resp) != "text/html"
 }
 
-// isPage reports whether something between here and the API has sent the latest response: an
-// HTML page, or a redirect, which the API does not use. A 401 is about the credential, a 405
-// about the operation, and a 429 says by itself when to come back.
+// isPage reports whether a server in front of the API sent the latest response: an HTML page, or a redirect, which
+// the API does not use. A 401, 405 or 429 is never a page: it is about the credential, the operation or the rate.
 func (c *Call) isPage(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
@@ -178,12 +175,12 @@ func (c *Call) isPage(resp *http.Response) bool {
 // isDamaged reports whether the body of a success can't be the API's.
 func (c *Call) isDamaged() bool {
 	switch body := bytes.TrimSpace(c.Last.body); {
-	case c.isExport(): // its rows are no page
+	case c.isExport(): // CSV rows, not JSON
 		return c.Last.body != nil
 	case c.spec.Response == noContent:
 		return false
 	case len(body) == 0:
-		return c.spec.Method == http.MethodGet // others may respond without content
+		return c.spec.Method == http.MethodGet // responses to other methods may be empty
 	default:
 		return !json.Valid(body)
 	}
@@ -196,7 +193,7 @@ func mediaType(resp *http.Response) string {
 
 func isSuccess(resp *http.Response) bool { return resp.StatusCode/100 == 2 }
 
-// log writes a line on an attempt, without the query, which has what is searched for.
+// log writes one line about an attempt. It omits the query, which contains search terms.
 func (c *Call) log(ctx context.Context, req *http.Request, err error) {
 	if c.t.Log == nil {
 		return
@@ -221,14 +218,14 @@ type watchdog struct {
 	timer  *time.Timer
 }
 
-// newWatchdog returns a watchdog without a limit. The caller calls end.
+// newWatchdog returns a watchdog without a limit. The caller must call end.
 func newWatchdog(ctx context.Context) *watchdog {
 	w := &watchdog{timer: time.NewTimer(0)}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	return w
 }
 
-// limit replaces the limit; it begins now.
+// limit starts a new limit in place of the current one.
 func (w *watchdog) limit(d time.Duration) {
 	w.timer.Stop()
 	w.timer = time.AfterFunc(d, func() { w.cancel(timeoutError(d)) })
@@ -239,21 +236,21 @@ func (w *watchdog) end() {
 	w.cancel(nil)
 }
 
-// explain replaces the error of an attempt that the watchdog has cancelled, or that had a timeout of net.
+// explain replaces the error of an attempt that the watchdog cancelled, or that ended with a timeout of package net.
 func (w *watchdog) explain(err error) error {
 	if expired, ok := errors.AsType[timeoutError](context.Cause(w.ctx)); ok {
 		return expired
 	}
-	// A timeout of net, such as that of a dial, is context.DeadlineExceeded too, which means here
-	// that the caller's time is over.
+	// A timeout of package net, for instance of a dial, is context.DeadlineExceeded too, but here that
+	// error means that the caller's deadline passed.
 	if w.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		return errors.New(err.Error())
 	}
 	return explainFailure(err)
 }
 
-// watchedBody is the body of an export: the time until the next part is limited, without the
-// caller's own.
+// watchedBody is the body of an export. It limits the wait for each part, but not the time in which the
+// caller processes it.
 type watchedBody struct {
 	io.ReadCloser
 

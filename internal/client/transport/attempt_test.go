@@ -91,7 +91,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// tracing makes a RoundTripper report that it has sent nothing.
+// tracing makes a RoundTripper report that it sent nothing.
 func tracing(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		httptrace.ContextClientTrace(r.Context()).GetConn("")
@@ -231,7 +231,8 @@ func TestResponsesAreLimited(t *testing.T) {
 	}
 }
 
-// TestReads checks what a transport learns from a read, that an object is no list, and that nothing malformed is sent.
+// TestReads checks the facts that a transport records from a read, that an object is no list, and that
+// malformed requests are not sent.
 func TestReads(t *testing.T) {
 	var sent []context.Context
 	tr := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: "a", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {

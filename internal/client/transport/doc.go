@@ -1,6 +1,5 @@
-// Package transport sends requests to one account of the API. A [Call] is one
-// request with all its attempts; [Do] makes a whole call. The package knows the
-// contract's operations, and nothing of the objects behind them.
+// Package transport sends requests to one account of the API. A [Call] is one request with all its attempts; [Do]
+// makes a whole call. The package knows the operations of the contract, but not the objects that they change.
 //
 // # Attempts
 //
@@ -21,20 +20,20 @@
 //
 // A 5xx of an embedded account is never resent: its disk is full, or its file damaged.
 //
-// Pages, redirects and damaged responses come from something between here and the API,
-// such as a proxy that restarts, or a cache. They prove nothing about the API.
+// Pages, redirects and damaged responses come from a server in front of the API, such as a proxy that
+// restarts, or a cache. They prove nothing about the API.
 //
-// One budget limits the time of a call, from its first attempt, and RetryMax the number of
-// attempts. Attempts that are Busy or NotSent don't count. Between two attempts the call waits
-// a random time between a ceiling that doubles and half of it, or as long as Retry-After
-// says. The caller's deadline ends it earlier, and so does a lack of responses:
+// One budget limits the time of a call, from its first attempt, and RetryMax the number of attempts.
+// Attempts that are Busy or NotSent don't count. Before each retry the call waits for the time in
+// Retry-After, or for a random time between a ceiling, which doubles, and half of it. The caller's
+// deadline ends the call earlier, and so does a lack of responses:
 //
 //	no connection, and the server has never responded  10 seconds
-//	a GET that was sent gets no response               1 minute, unless it looks up what a create has done
+//	a GET that was sent gets no response               1 minute, unless it looks up the object of a create
 //	all else                                           5 minutes
 //
-// With RequestsPerMinute, attempts are sent at equal intervals. The wait for the first
-// attempt is no part of a call.
+// With RequestsPerMinute, attempts are sent at equal intervals. The budget does not include the wait for
+// the first attempt.
 //
 // # Outages
 //
@@ -44,7 +43,6 @@
 //
 // # Messages
 //
-// No error and no log line has a token, an Idempotency-Key, a request body, a
-// header, or a part of a successful response. Errors quote what the API says of a
-// failure, with the secrets of the request redacted.
+// Errors and log lines never contain a token, an Idempotency-Key, a request body, a header, or a part of a
+// successful response. Errors quote the API's message about a failure, with the secrets of the request redacted.
 package transport

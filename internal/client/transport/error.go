@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// ErrNotFound is matched by the 404 of an operation on an object.
+// ErrNotFound matches a 404 of an operation on an object.
 var ErrNotFound = errors.New("not found")
 
 // Error is a call that failed: the API refused it, or did not respond.
 type Error struct {
 	Status            int       // the HTTP status code; 0 without a response
 	RequestID         string    // in the API's log
-	Operation, Object string    // the operation's id, and what the call was about
-	Problems          []Problem // what the API says is wrong
-	Raw               string    // the beginning of a response that is not the API's own, such as a proxy's page
-	Err               error     // the cause if there was no response, or an unreadable one
+	Operation, Object string    // the operation's id, and the object of the call, for messages
+	Problems          []Problem // as the API reported them
+	Raw               string    // the beginning of a response that the API itself did not send, such as a proxy's page
+	Err               error     // the cause if the response is missing or unreadable
 
-	noObject bool // the path names none, or a proxy has sent the response: a 404 is not about it
+	noObject bool // the path names no object, or a proxy sent the response: a 404 does not mean that an object is missing
 	notSent  bool // the request certainly did not reach the API
 	incident *Incident
 }
@@ -44,7 +44,7 @@ func (e *Error) Detail() string {
 	return fmt.Sprintf("%s (%s)", e.Reason(), strings.Join(source, ", "))
 }
 
-// Reason returns what went wrong, without the operation and the object.
+// Reason returns the cause of the failure, without the operation and the object.
 func (e *Error) Reason() string {
 	_, interrupted := errors.AsType[*interruptedError](e.Err)
 	switch {
@@ -77,10 +77,10 @@ func (e *Error) Is(target error) bool {
 	return target == ErrNotFound && e.Status == http.StatusNotFound && !e.noObject
 }
 
-// Incident returns the failure of the connection that the error comes from, or nil.
+// Incident returns the failure of the whole connection that caused the error, or nil.
 func (e *Error) Incident() *Incident { return e.incident }
 
-// ProblemsAt returns the problems at a place of the request and below it.
+// ProblemsAt returns the problems at a location in the request and below it.
 func (e *Error) ProblemsAt(loc ...string) []Problem {
 	var at []Problem
 	for _, p := range e.Problems {
@@ -91,12 +91,12 @@ func (e *Error) ProblemsAt(loc ...string) []Problem {
 	return at
 }
 
-// Unsupported reports whether the API says that it has no such operation.
+// Unsupported reports whether the API does not implement the operation.
 func (e *Error) Unsupported() bool {
 	return e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented
 }
 
-// Subject names a call in a message.
+// Subject describes a call for a message.
 func Subject(operation, object string) string {
 	if object == "" {
 		return operation

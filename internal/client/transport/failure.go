@@ -14,8 +14,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Causes of a call that failed: base_url has the wrong scheme, or the embedded account is
-// broken, for instance because its disk is full.
+// Causes of failed calls: base_url has the wrong scheme, or the embedded account is broken, for instance
+// because its disk is full.
 var (
 	ErrNotTLS   = errors.New("the server at this address speaks plain HTTP, not HTTPS")
 	ErrTLSOnly  = errors.New("the server at this address speaks HTTPS, not plain HTTP")
@@ -24,7 +24,7 @@ var (
 
 var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
 
-// timeoutError is the limit within which an attempt got no response.
+// timeoutError is the time after which an attempt without a response was cancelled.
 type timeoutError time.Duration
 
 func (e timeoutError) Error() string {
@@ -42,13 +42,13 @@ func explainFailure(err error) error {
 	return err
 }
 
-// isTLSOnly recognises a server's response to plain HTTP on its port for HTTPS.
+// isTLSOnly recognises the response of an HTTPS port to plain HTTP.
 func isTLSOnly(status int, body string) bool {
 	body = strings.ToLower(body)
 	return status == http.StatusBadRequest && strings.Contains(body, "http request") && strings.Contains(body, "https")
 }
 
-// isPermanent reports whether another attempt to send would fail in the same way.
+// isPermanent reports whether every further attempt to send would fail in the same way.
 func isPermanent(err error) bool {
 	if refused, ok := errors.AsType[*TokenError](err); ok {
 		return refused.Permanent
@@ -62,11 +62,11 @@ func isPermanent(err error) bool {
 	return errors.Is(err, ErrNotTLS)
 }
 
-// TokenError says that there is no access token. A source of tokens returns it to have its own
-// message shown; the messages of other errors may quote the credential.
+// TokenError reports a missing access token. Its message is shown to users, while the messages of other
+// errors of a token source are not, because they may quote the credential.
 type TokenError struct {
 	Msg string
-	// Permanent: another attempt would fail in the same way.
+	// Permanent means that every further attempt would fail in the same way.
 	Permanent bool
 }
 
@@ -95,18 +95,17 @@ func newTokenError(err error, s secrets) *TokenError {
 
 func (e *TokenError) Error() string { return e.Msg }
 
-// interruptedError says that the caller gave up, or that its time is over.
+// interruptedError is the error of a caller that gave up or ran out of time.
 type interruptedError struct {
 	cause    error
 	status   int // of the latest response, if the call was waiting to retry
 	attempts int
 }
 
-// Interrupted returns the error of a caller whose context has ended while it waited for a response
-// to another caller's request.
+// Interrupted returns the error of a caller whose context ended during the wait for another caller's request.
 func Interrupted(cause error) error { return &interruptedError{cause: cause, attempts: 1} }
 
-// asInterrupted returns the end of a context as an interruptedError.
+// asInterrupted converts the error of an ended context to an interruptedError.
 func (c *Call) asInterrupted(cause error) error {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return &interruptedError{cause, c.Last.status, c.Attempts}

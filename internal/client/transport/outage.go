@@ -12,9 +12,8 @@ import (
 // probeInterval is the time between two attempts during an outage.
 const probeInterval = 15 * time.Second
 
-// outage is the time in which the API can't be reached: from a call that ends without a
-// response until the next response. Meanwhile calls fail at once, so that a run with thousands
-// of objects ends soon, but for one attempt in each probeInterval.
+// outage is the period from a call that ends without a response until the next response. Meanwhile calls
+// fail at once, except one attempt in each probeInterval, so that a run with thousands of objects ends soon.
 type outage struct {
 	mu        sync.Mutex
 	probed    time.Time // when the latest attempt began or failed; zero: there is no outage
@@ -22,7 +21,7 @@ type outage struct {
 	responded time.Time // when the latest response came; zero: never
 }
 
-// begin starts the outage at a time, unless a response came since another time.
+// begin starts or extends the outage at now, unless a response came since an earlier time.
 func (o *outage) begin(since, now time.Time, cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +42,7 @@ func (o *outage) isOngoing() bool {
 	return !o.probed.IsZero()
 }
 
-// allow returns nil if a call may make an attempt, and otherwise why not.
+// allow returns nil if a call may make an attempt, and otherwise the error of the call.
 func (o *outage) allow(now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,32 +56,31 @@ func (o *outage) allow(now time.Time) error {
 	return nil
 }
 
-// Reached reports whether there was a response, from whatever server.
+// Reached reports whether any server has responded.
 func (t *Transport) Reached() bool {
 	t.outage.mu.Lock()
 	defer t.outage.mu.Unlock()
 	return !t.outage.responded.IsZero()
 }
 
-// Incident is a failure of the connection as a whole, such as an outage or a refused
-// credential. All errors with that cause share it, so that a program reports it in full
-// once. The zero value is ready, and safe for concurrent use.
+// Incident is a failure of the whole connection, such as an outage or a refused credential. All errors with that
+// cause share it, so that a program reports it in full once. The zero value is ready, and safe for concurrent use.
 type Incident struct {
 	explained, failed atomic.Bool
 }
 
-// Explain returns true to its first caller, who reports the incident in full.
+// Explain reports whether the caller is the first, and so must report the incident in full.
 func (i *Incident) Explain() (first bool) { return !i.explained.Swap(true) }
 
-// Fail returns true to its first caller, whose error fails the program's run.
+// Fail reports whether the caller is the first, and so must return the error that fails the run.
 func (i *Incident) Fail() (first bool) { return !i.failed.Swap(true) }
 
-// incidents are those that the errors of one Transport share.
+// incidents are shared by the errors of one Transport.
 type incidents struct {
 	unreachable, credential, noAPI Incident
 }
 
-// of returns the incident of a call without a response; nil if the caller gave up.
+// of returns the incident of a call without a response, or nil if the caller gave up.
 func (i *incidents) of(cause error) *Incident {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return nil
@@ -93,7 +91,7 @@ func (i *incidents) of(cause error) *Incident {
 	return &i.unreachable
 }
 
-// IncidentOf returns the incident that an error comes from, or nil.
+// IncidentOf returns the incident that caused an error, or nil.
 func IncidentOf(err error) *Incident {
 	switch e := err.(type) {
 	case interface{ Incident() *Incident }:

@@ -154,8 +154,8 @@ func TestOutage(t *testing.T) {
 	assert.Check(t, tries >= 2, "patience is not back: %d attempts", tries)
 }
 
-// TestNoOutageBesideResponses checks that a call without a response is no outage while
-// other calls get theirs.
+// TestNoOutageBesideResponses checks that a call without a response begins no outage while other calls
+// get responses.
 func TestNoOutageBesideResponses(t *testing.T) {
 	d, c, id := newDown(t)
 	other := d.api.Add("mailboxes", fakeapi.Mailbox("joe", "example.com"))[0]
@@ -173,8 +173,8 @@ func TestNoOutageBesideResponses(t *testing.T) {
 	assert.Check(t, tries == 1 && err == nil, "after a call without a response: %d attempts, %v", tries, err)
 }
 
-// TestCreateAfterOutage checks that a create whose request was lost during an outage is resent
-// if its lookup shows that the outage is over.
+// TestCreateAfterOutage checks that a create that was lost during an outage is resent if its lookup
+// shows that the outage is over.
 func TestCreateAfterOutage(t *testing.T) {
 	d, c, id := newDown(t)
 	d.fail, d.sent, d.takes = errTimeout, true, readTimeout
@@ -187,8 +187,8 @@ func TestCreateAfterOutage(t *testing.T) {
 	assert.Check(t, err == nil && m.ID != "", "%v, %v", m, err)
 }
 
-// TestLookupHasPatience checks that a lookup is repeated while nothing gets a response, also
-// after its caller's time has ended.
+// TestLookupHasPatience checks that a lookup is repeated while no request gets a response, even after
+// the caller's deadline.
 func TestLookupHasPatience(t *testing.T) {
 	d, c, _ := newDown(t)
 	d.api.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
@@ -207,8 +207,8 @@ func TestLookupHasPatience(t *testing.T) {
 	assert.Check(t, err == nil && m.ID != "", "%v, %v after %d attempts", m, err, attempts)
 }
 
-// TestHangingServer checks that every part of a response has a limit of time, that an export
-// that makes progress has none, and that the caller of one may take its time.
+// TestHangingServer checks that every part of a response has a time limit, but an export that makes
+// progress has none, and its caller may take its time.
 func TestHangingServer(t *testing.T) {
 	csv := strings.Repeat("x", 100)
 	for _, tc := range []struct {
@@ -320,7 +320,7 @@ func TestWrongScheme(t *testing.T) {
 	assert.Check(t, n == 0, "%d requests", n)
 }
 
-// TestTLSOnly checks that only a server's complaint about plain HTTP is taken for one.
+// TestTLSOnly checks that only a server's complaint about plain HTTP is recognised.
 func TestTLSOnly(t *testing.T) {
 	for _, tc := range []struct {
 		status int
@@ -340,8 +340,8 @@ func TestTLSOnly(t *testing.T) {
 	}
 }
 
-// TestIncidents checks which refusals are failures of the connection, which share an
-// incident with others of their cause.
+// TestIncidents checks which refusals are failures of the connection and share an incident with others
+// of the same cause.
 func TestIncidents(t *testing.T) {
 	domains := func(c *client.Client) error { return first(c.ListDomains(t.Context(), api.ListDomainsRequest{})) }
 	workspaces := func(c *client.Client) error { return first(c.ListWorkspaces(t.Context())) }

@@ -15,14 +15,13 @@ import (
 // maxProblems limits the problems of one error.
 const maxProblems = 100
 
-// Problem is one thing that is wrong with a request.
+// Problem is one fault in a request.
 type Problem struct {
 	Loc       []string // begins with path, query, header or body; may be empty
 	Msg, Type string
 }
 
-// String returns the message, after the name of the field that it is about. Other places
-// mean nothing to users.
+// String returns the message after the name of its field. It omits other locations, which mean nothing to users.
 func (p Problem) String() string {
 	if len(p.Loc) < 2 || p.Loc[0] != "body" && p.Loc[0] != "query" {
 		return p.Msg
@@ -30,13 +29,13 @@ func (p Problem) String() string {
 	return strings.Join(p.Loc[1:], ".") + ": " + p.Msg
 }
 
-// problemParser reads the body of an error response: the API's own, {"detail": [{loc, msg,
-// type}]}, and those of other servers and gateways.
+// problemParser parses the body of an error response: of the API, {"detail": [{loc, msg, type}]}, or of
+// another server or gateway.
 type problemParser struct{ secrets }
 
 func (p problemParser) parse(body []byte) []Problem {
 	var parsed any
-	_ = json.Unmarshal(body, &parsed) // a body that is no JSON has no problems
+	_ = json.Unmarshal(body, &parsed) // a body that is not JSON yields no problems
 	return p.any(parsed)
 }
 
@@ -67,7 +66,7 @@ func (p problemParser) any(v any) []Problem {
 	return nil
 }
 
-// loc reads a location, whose elements may be numbers.
+// loc parses a location. Its elements may be numbers.
 func (p problemParser) loc(v any) []string {
 	elements, ok := v.([]any)
 	if !ok {
@@ -90,8 +89,8 @@ const (
 
 const redacted = "[redacted]"
 
-// secrets are the values that no message of a call may have: the token, the
-// Idempotency-Key and secret values of the body.
+// secrets are values that must not appear in a message of a call: the token, the Idempotency-Key and
+// secret values of the body.
 type secrets []string
 
 func (s *secrets) add(values ...string) {
@@ -102,7 +101,7 @@ func (s *secrets) add(values ...string) {
 	}
 }
 
-// redact removes the secrets from a text, in each encoding that a quote may have.
+// redact removes the secrets from a text, in every encoding in which a message may quote them.
 func (s secrets) redact(text string) string {
 	for _, secret := range s {
 		inJSON, _ := json.Marshal(secret)
@@ -116,7 +115,7 @@ func (s secrets) redact(text string) string {
 	return text
 }
 
-// redactError returns err, or its redacted text if that has a secret.
+// redactError returns err, or an error with its redacted text if the text contains a secret.
 func (s secrets) redactError(err error) error {
 	if text := err.Error(); s.redact(text) != text {
 		return errors.New(s.redact(text))
@@ -124,7 +123,7 @@ func (s secrets) redactError(err error) error {
 	return err
 }
 
-// Clean prepares a text of a response for an error: without control characters, and cut.
+// Clean prepares a text of a response for an error: it removes control characters and shortens the text.
 func Clean(s string) string { return clean(s, maxMessage) }
 
 func clean(s string, limit int) string {

@@ -15,27 +15,26 @@ import (
 
 // Limits of a call.
 const (
-	retryBudget = 5 * time.Minute // in which it begins new attempts
+	retryBudget = 5 * time.Minute // for new attempts
 	// firstContact is the budget for a server that has never responded: base_url is probably
 	// wrong, but the server may also just be starting.
 	firstContact = 10 * time.Second
 	// readPatience is the budget for a GET that was sent and gets no response.
 	readPatience = time.Minute
-	// pageRetries is how often a request is resent after a page of something else, which may
-	// be there to stay.
+	// pageRetries limits the retries after a page, because the server that sends it may never stop.
 	pageRetries = 3
 
 	waitMin, waitMax = 500 * time.Millisecond, 20 * time.Second // ceilings of the wait before a retry
 )
 
-// sendUntilDone makes attempts until evaluate wants no further one. The loop is
-// go-retryablehttp's, without its policy, which would resend a create of unknown outcome.
+// sendUntilDone makes attempts until evaluate ends the call. It uses go-retryablehttp's loop but not its
+// policy, which would resend a create of unknown outcome.
 func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
 	target := c.t.BaseURL + c.request.Path
 	if query := c.request.Query.Encode(); query != "" {
 		target += "?" + query
 	}
-	var body any // an untyped nil if there is none, as retryablehttp requires
+	var body any // an untyped nil without a body, as retryablehttp requires
 	if c.request.Body != nil {
 		body = c.request.Body
 	}
@@ -49,11 +48,11 @@ func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
 			// Following a redirect would send the request, and the credential, to another address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		RetryMax: math.MaxInt32, // mayRetry counts, over several rounds
+		RetryMax: math.MaxInt32, // mayRetry limits the attempts, also over several rounds
 		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
 			return c.evaluate(ctx, resp, withoutURL(err)), nil
 		},
-		// The wait is in PrepareRetry, where a test can replace it.
+		// PrepareRetry waits instead, where a test can replace the wait.
 		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
 		PrepareRetry: func(*http.Request) error {
 			if err := c.t.Hooks.Sleep(ctx, c.wait); err != nil {
@@ -71,7 +70,7 @@ type roundTripperFunc func(*http.Request) (*http.Response, error)
 
 func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// withoutURL returns the cause of an error of http.Client.
+// withoutURL returns the cause of an http.Client error, without its URL.
 func withoutURL(err error) error {
 	if e, ok := err.(*url.Error); ok {
 		return e.Err
@@ -79,8 +78,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// evaluate sets the outcome of the latest attempt and reports whether to resend the request.
-// After an unknown outcome of a keyed request, the caller looks up first what it has done.
+// evaluate sets the outcome of the latest attempt and reports whether to resend the request. After a
+// keyed request with unknown outcome, the caller first looks for its effect.
 func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (resend bool) {
 	now := c.t.Hooks.Now()
 	wait, hasWait := retryAfter(resp, now)
@@ -93,7 +92,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 		c.t.outage.end(now)
 		c.Last.Outcome = c.outcomeOf(resp, hasWait)
 	}
-	if !c.Last.Outcome.In(Busy | NotSent) { // only the budget limits how long it waits for the API
+	if !c.Last.Outcome.In(Busy | NotSent) { // only the budget limits the retries of the others
 		c.counted++
 	}
 	unknown := c.Last.Outcome.In(Unknown)
@@ -103,7 +102,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 		unknown && c.spec.Keyed():
 		return false
 	case c.t.outage.isOngoing() && !c.isLookup():
-		c.t.outage.begin(c.Last.started, now, c.Last.cause) // it goes on
+		c.t.outage.begin(c.Last.started, now, c.Last.cause) // the outage continues
 		return false
 	}
 	return c.mayRetry(ctx, wait)
@@ -122,8 +121,7 @@ func (c *Call) outcomeWithout(err error) Outcome {
 	return NoResponse
 }
 
-// outcomeOf returns what a response says of its attempt, as in the table of the package
-// comment.
+// outcomeOf maps a response to the outcome of its attempt, as in the table of the package comment.
 func (c *Call) outcomeOf(resp *http.Response, hasRetryAfter bool) Outcome {
 	code, isPage := resp.StatusCode, c.isPage(resp)
 	if isPage {
@@ -148,13 +146,12 @@ func (c *Call) outcomeOf(resp *http.Response, hasRetryAfter bool) Outcome {
 	return Refused
 }
 
-// mayRetry reports whether another attempt is allowed, and sets the wait before it:
-// retryAfter, or if that is 0 a random time that grows. Without any response, the end of
-// the attempts begins an outage.
+// mayRetry reports whether another attempt is allowed, and sets the wait before it: retryAfter, or a random
+// time that grows if retryAfter is 0. If no attempt got a response, the end of the call begins an outage.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	if c.counted <= c.t.Hooks.RetryMax {
 		if c.wait = c.backoff(); retryAfter > 0 {
-			// Clients that got the same time should not come back at the same moment.
+			// Clients with the same Retry-After should not return at the same moment.
 			c.wait = retryAfter + c.t.Hooks.Jitter(waitMin)
 		}
 		next := c.t.Hooks.Now().Add(c.wait)
@@ -169,17 +166,17 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	return false
 }
 
-// embeddedFailed reports whether the latest response is a failure of an API in this process.
+// embeddedFailed reports whether the API in this process responded with a failure.
 func (c *Call) embeddedFailed() bool { return c.t.Embedded && c.Last.status >= 500 }
 
-// backoff returns a random wait before the next attempt, below a ceiling that doubles. At
-// least half of it is certain, so that a call does not use up its attempts within seconds.
+// backoff returns a random wait before the next attempt, below a ceiling that doubles. The wait is at
+// least half the ceiling, so that a call does not use up its attempts within seconds.
 func (c *Call) backoff() time.Duration {
 	half := min(waitMin<<min(max(c.Attempts-1, 0), 6), waitMax) / 2
 	return half + c.t.Hooks.Jitter(half)
 }
 
-// budget returns for how long a call begins new attempts.
+// budget returns the time from the first attempt in which a call may begin others.
 func (c *Call) budget() time.Duration {
 	switch {
 	case c.Last.status != 0:
@@ -194,7 +191,7 @@ func (c *Call) budget() time.Duration {
 // maxRetryAfter keeps calculations with a server's Retry-After from overflowing.
 const maxRetryAfter = 365 * 24 * time.Hour
 
-// retryAfter reads the header in both its forms: seconds, and a date.
+// retryAfter parses the header as seconds or as a date.
 func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool) {
 	if resp == nil {
 		return 0, false
@@ -205,20 +202,20 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-			now = date // by the clock that the time is of
+			now = date // the server's clock, which the date refers to
 		}
 		return min(max(at.Sub(now), 0), maxRetryAfter), true
 	}
 	return 0, false
 }
 
-// AwaitRetry waits for the time of another attempt, and reports whether one is allowed.
+// AwaitRetry waits before another attempt, and reports whether one is allowed.
 func (c *Call) AwaitRetry(ctx context.Context) bool {
 	return c.Last.Outcome.In(Unknown|Succeeded) && c.pages <= pageRetries &&
 		c.mayRetry(ctx, 0) && c.t.Hooks.Sleep(ctx, c.wait) == nil
 }
 
-// Pause waits as long as before another attempt.
+// Pause waits for the backoff time.
 func (c *Call) Pause(ctx context.Context) error {
 	return c.t.Hooks.Sleep(ctx, c.backoff())
 }

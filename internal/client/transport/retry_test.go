@@ -72,8 +72,8 @@ func TestRetriesByMethod(t *testing.T) {
 	}
 }
 
-// TestForeignResponses sends responses of something before the API, which are no proof of
-// anything: they are retried, also as the first response of all, and no change is taken for done.
+// TestForeignResponses sends responses of a server in front of the API. They prove nothing: they are
+// retried, even as the first response, and no change counts as done.
 func TestForeignResponses(t *testing.T) {
 	page := http.Header{"Content-Type": {"text/html; charset=utf-8"}}
 	html := func(status, times int) fakeapi.Fault {
@@ -135,8 +135,8 @@ func call(ctx context.Context, c *client.Client, op, id string) (err error) {
 	return err
 }
 
-// TestEmbeddedFailure checks that nothing is resent to an embedded account that has failed,
-// and that the errors of all calls are one incident.
+// TestEmbeddedFailure checks that nothing is resent to a failed embedded account, and that the errors of
+// all calls share one incident.
 func TestEmbeddedFailure(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 500, Times: 99}, fakeapi.Fault{Op: "get-mailbox", Status: 500})
 	c := newClient(t, f, func(o *client.Options) { o.Embedded = true })
@@ -149,7 +149,7 @@ func TestEmbeddedFailure(t *testing.T) {
 	assert.Check(t, len(f.Sent()) == 4 && len(f.Clock.Sleeps) == 0 && !errors.Is(missing, client.ErrEmbedded), "%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
 }
 
-// TestFacts checks what a transport learns from a request whose first response is lost, and the
+// TestFacts checks the facts that a transport records from a request with a lost first response, and the
 // defaults of its hooks.
 func TestFacts(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "submit-feedback", DropAfter: true}, fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "no <the key>"})
@@ -205,7 +205,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestWaitOfACreate checks that a create waits before it is resent, and no more after a refusal.
+// TestWaitOfACreate checks that a create waits before it is resent, but not after a refusal.
 func TestWaitOfACreate(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 500}, fakeapi.Fault{Op: "create-mailbox", Status: 422})
 	_, err := createMailbox(t.Context(), newClient(t, f))
@@ -219,8 +219,8 @@ func seconds(all ...float64) (d []time.Duration) {
 	return d
 }
 
-// TestDeadlineBeforeRetryAfter checks that a call that must not wait again returns the API's
-// error, and not the deadline's.
+// TestDeadlineBeforeRetryAfter checks that a call without time for another wait returns the API's error,
+// not the deadline's.
 func TestDeadlineBeforeRetryAfter(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 429, Header: after("60"), Times: 9})
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
@@ -242,7 +242,7 @@ func TestEndBeforeAnyResponse(t *testing.T) {
 	}
 }
 
-// TestEndBeforeSharedResponse checks the same of the read of a list, which others may wait for too.
+// TestEndBeforeSharedResponse checks the same for the read of a list that other callers may wait for.
 func TestEndBeforeSharedResponse(t *testing.T) {
 	f := fakeapi.New().PublishedOnly(http.StatusMethodNotAllowed)
 	c := newClient(t, f)
@@ -267,8 +267,8 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "retry after HTTP 503") && len(f.Sent()) == 1, "%v after %v", err, f.Sent())
 }
 
-// TestRequestsPerMinute checks that no minute has more requests than allowed, that an
-// interruption ends the wait, and that the next call takes its turn.
+// TestRequestsPerMinute checks that no minute contains more requests than allowed, that an interruption
+// ends the wait, and that the next call takes its turn.
 func TestRequestsPerMinute(t *testing.T) {
 	for _, perMinute := range []int{1, 7, 600} {
 		synctest.Test(t, func(t *testing.T) {

@@ -19,10 +19,10 @@ import (
 
 // Call is one request with all its attempts. It is for one goroutine.
 type Call struct {
-	Object    string    // what the call is about, in messages
+	Object    string    // the object of the call, for messages
 	Key       string    // the Idempotency-Key of a keyed operation
 	Started   time.Time // of the first attempt
-	Attempts  int       // how often the request was sent
+	Attempts  int       // the number of requests sent
 	RequestID string    // of the latest attempt
 	Last      Attempt   // its result
 
@@ -38,8 +38,8 @@ type Call struct {
 	lookupKey string        // of the create that the call looks up, see WithLookupKey
 }
 
-// NewCall prepares a call. req is a pointer to the request struct; NewCall sets the account
-// and the Idempotency-Key in it. No message quotes the secrets, which are values of the body.
+// NewCall prepares a call. req is a pointer to the request struct; NewCall sets its account and
+// Idempotency-Key. secrets are values of the body that no message may quote.
 func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, error) {
 	c := &Call{t: t, spec: s}
 	c.secrets.add(slices.Concat(t.Secrets, secrets)...)
@@ -57,8 +57,8 @@ func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, erro
 
 func (c *Call) isExport() bool { return c.spec.Response == reflect.TypeFor[api.CSV]() }
 
-// listsAll reports whether the request is for a whole list that every API has: each published
-// GET is a list. If that fails with 404, the API or the account does not exist.
+// listsAll reports whether the request is for a whole list that every API offers: each published GET is
+// a list. A 404 then means that the API or the account does not exist.
 func (c *Call) listsAll() bool {
 	for name := range c.request.Query {
 		if name != "page" && name != "page_size" {
@@ -73,13 +73,13 @@ func (c *Call) isLookup() bool { return c.lookupKey != "" }
 // MayBeProcessed reports whether the API may have processed the request.
 func (c *Call) MayBeProcessed() bool { return c.Last.Outcome == Succeeded || c.AnyUnknown }
 
-// IsReplayed reports whether the latest response is that of an earlier attempt.
+// IsReplayed reports whether the API replayed the response to an earlier attempt.
 func (c *Call) IsReplayed() bool { return c.Last.header.Get(api.IdempotencyReplayedHeader) == "true" }
 
 type lookupKey struct{}
 
-// WithLookupKey returns a context for the requests that look up the object of a create. They
-// carry its key, so that an API which honours keys shows it, and are sent during an outage too.
+// WithLookupKey returns a context for requests that look up the object of a create. They send the create's
+// Idempotency-Key, so that an API which honours keys says so in a header, and are sent during an outage too.
 func WithLookupKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, lookupKey{}, key)
 }
@@ -101,7 +101,7 @@ func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
 	}
 	v, body := new(Resp), c.Last.body
 	isList := reflect.TypeFor[Resp]().Kind() == reflect.Slice
-	if c.spec.Response == noContent || isEmptyJSON(body) && !isList { // [] is an empty response too, but for a list
+	if c.spec.Response == noContent || isEmptyJSON(body) && !isList { // [] is an empty response too, unless the response is a list
 		return v, nil
 	}
 	if err := json.Unmarshal(body, v); err != nil {
@@ -115,8 +115,7 @@ func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
 
 var noContent = reflect.TypeFor[api.NoContent]()
 
-// Stream sends a request whose response is CSV. The caller closes it, and keeps ctx alive
-// while reading.
+// Stream sends a request for CSV. The caller must close the response, and keep ctx alive while reading it.
 func Stream[Req any](ctx context.Context, t *Transport, op api.Operation[Req, api.CSV], req *Req) (io.ReadCloser, error) {
 	c, err := t.NewCall(op.Spec, req)
 	if err != nil {
@@ -129,8 +128,8 @@ func Stream[Req any](ctx context.Context, t *Transport, op api.Operation[Req, ap
 	return resp.Body, nil
 }
 
-// send sends the request, as often as is safe, and returns a successful response.
-// Its error is an *Error.
+// send sends the request until it succeeds or no retry is safe, and returns a successful response. Its
+// error is an *Error.
 func (c *Call) send(ctx context.Context) (*http.Response, error) {
 	if c.spec.Changes() {
 		c.t.Changed.Store(true)
@@ -153,7 +152,7 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 		return nil, c.failed(err)
 	case c.Last.Outcome == Succeeded:
 		return resp, nil
-	case isSuccess(resp): // but what something on the way has made of it
+	case isSuccess(resp): // but a server in front of the API damaged the response
 		e := c.errorFrom(resp)
 		e.Err = errors.New(mismatch(resp, nil))
 		return nil, e
@@ -161,7 +160,7 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 	return nil, c.refused(resp)
 }
 
-// awaitRate waits until RequestsPerMinute allows an attempt, but not beyond the caller's deadline.
+// awaitRate waits until RequestsPerMinute allows an attempt, at most until the caller's deadline.
 func (c *Call) awaitRate(ctx context.Context) error {
 	if c.t.rate == nil || c.t.rate.Wait(ctx) == nil {
 		return nil
@@ -178,7 +177,7 @@ func (c *Call) failed(cause error) *Error {
 	}
 }
 
-// refused returns the error of a response that is not a success.
+// refused returns the error of an unsuccessful response.
 func (c *Call) refused(resp *http.Response) *Error {
 	e, body := c.errorFrom(resp), c.Last.body
 	e.Problems = problemParser{c.secrets}.parse(body)
@@ -198,7 +197,7 @@ func (c *Call) refused(resp *http.Response) *Error {
 	return e
 }
 
-// errorFrom returns the error of a response, without its reason.
+// errorFrom returns the error for a response, without a reason.
 func (c *Call) errorFrom(resp *http.Response) *Error {
 	return &Error{
 		Status:    resp.StatusCode,
@@ -209,7 +208,7 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 	}
 }
 
-// mismatch describes why a successful response can't be read, without quoting a secret.
+// mismatch explains why a successful response is unreadable, without quoting a secret.
 func mismatch(resp *http.Response, err error) string {
 	mediaType := mediaType(resp)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -222,7 +221,7 @@ func mismatch(resp *http.Response, err error) string {
 	return "the response is no valid JSON"
 }
 
-// isEmptyJSON reports whether a body says nothing.
+// isEmptyJSON reports whether a body is empty or contains an empty JSON value.
 func isEmptyJSON(body []byte) bool {
 	switch string(bytes.TrimSpace(body)) {
 	case "", "null", "{}", "[]":

@@ -25,21 +25,21 @@ const (
 
 // Options configure a Transport.
 type Options struct {
-	BaseURL   string // absolute, of the API, without the path that the contract sets
-	AccountID string // every operation works on this account
-	// Token is a bearer token; TokenSource has precedence. Neither: Transport is trusted.
+	BaseURL   string // absolute URL of the API, without the paths of the contract
+	AccountID string // the account of every operation
+	// Token is a bearer token. TokenSource takes precedence. Without both, Transport authenticates the requests.
 	Token             string
 	TokenSource       oauth2.TokenSource
-	Secrets           []string          // with which TokenSource gets tokens; no message quotes them
+	Secrets           []string          // TokenSource's own credentials; no message quotes them
 	Transport         http.RoundTripper // sends single requests; nil: over the network
 	Embedded          bool              // the API runs in this process; its failures are not retried
 	UserAgent         string
-	RequestsPerMinute int     // in any minute, at most; 0: no limit
+	RequestsPerMinute int     // 0: no limit
 	Log               LogFunc // nil: no log
 	Hooks             Hooks
 }
 
-// LogFunc writes a line on one attempt. It has the type of tflog.Debug.
+// LogFunc writes a line about one attempt. tflog.Debug is one.
 type LogFunc func(ctx context.Context, msg string, fields ...map[string]any)
 
 // Hooks replace time, randomness and limits in tests. Zero fields have defaults.
@@ -52,10 +52,10 @@ type Hooks struct {
 	// NewID returns a new UUID, for an Idempotency-Key or a request id.
 	NewID func() string
 
-	// RetryMax is how many attempts may follow the first one, beside those that are Busy or
-	// NotSent; negative: none at all.
+	// RetryMax limits the attempts after the first one, not counting those that are Busy or NotSent;
+	// negative: no retry.
 	RetryMax int
-	// Parallel is how many requests of one call are in flight at once.
+	// Parallel is the number of requests of one call in flight at once.
 	Parallel int
 }
 
@@ -92,15 +92,15 @@ func sleep(ctx context.Context, d time.Duration) error {
 type Transport struct {
 	Options // with defaults
 
-	Confirmed   atomic.Bool // there was a response of the contract, so that the base URL is right
-	HonoursKeys atomic.Bool // a header Idempotency-Replayed has proved it of the API
-	Changed     atomic.Bool // a request was sent that may change something
+	Confirmed   atomic.Bool // a response matched the contract, so the base URL is right
+	HonoursKeys atomic.Bool // the API sent the header Idempotency-Replayed
+	Changed     atomic.Bool // a request that may change something was sent
 
 	tokens    oauth2.TokenSource // nil: no credential
 	rate      *rate.Limiter      // nil: no limit
 	outage    outage
 	incidents incidents
-	// clockOffset is from the Date of the newest response, which is up to a second early.
+	// clockOffset comes from the Date of the newest response, which is up to a second early.
 	clockOffset atomic.Pointer[time.Duration]
 }
 
@@ -125,7 +125,7 @@ func New(o Options) *Transport {
 	return t
 }
 
-// ClockOffset returns how far the API's clock is ahead of this machine's, if it is known.
+// ClockOffset returns how far the API's clock is ahead of this machine's. known is false before the first response.
 func (t *Transport) ClockOffset() (offset time.Duration, known bool) {
 	if d := t.clockOffset.Load(); d != nil {
 		return *d, true
@@ -136,7 +136,7 @@ func (t *Transport) ClockOffset() (offset time.Duration, known bool) {
 func overNetwork() *http.Transport {
 	t := cleanhttp.DefaultPooledTransport()
 	t.MaxIdleConnsPerHost = idlePerHost
-	// Without pings, all attempts of some minutes would use a connection that has gone dark.
+	// Without pings, attempts would use a dead connection for minutes.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: 2 * pingTimeout}
 	t.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	return t
