@@ -1,6 +1,5 @@
-// Package listcache reads lists of the API: [Pages] iterates over all pages of one, and
-// [Cache] has a copy of a whole list, for an API that can't read single objects and for
-// plans that read many. It sends no requests itself.
+// Package listcache reads lists of the API: [Pages] iterates over all pages of a list, and [Cache] stores a whole
+// list, for an API that can't read single objects and for plans that read many. It sends no requests itself.
 package listcache
 
 import (
@@ -16,19 +15,18 @@ import (
 type Keys[T any] struct {
 	// ID returns an object's id.
 	ID func(*T) string
-	// Name returns an object's natural key, by which the API's paths name it too;
-	// nil if it has none.
+	// Name returns an object's natural key, by which the API's paths name it too; nil if the objects
+	// have only an id.
 	Name func(*T) string
 	// Normalize returns the form in which ids and natural keys are compared.
 	Normalize func(string) string
 }
 
-// Cache is a shared copy of one list, for reads that have no operation of their
-// own: any number of them cost one read of the list. It is safe for concurrent
-// use. Errors are not cached.
+// Cache is a shared copy of one list, for reads of single objects: any number of them cost one read of
+// the list. It is safe for concurrent use. Errors are not cached.
 //
-// The first caller begins a read of the list, and all wait for it, each as long as its context
-// allows. Returned values are the cache's own: callers must not change them.
+// The first caller begins to read the list, and all callers wait for it, each as long as its context
+// allows. Callers must not change the returned objects: they belong to the cache.
 type Cache[T any] struct {
 	Keys[T]
 	list  func(context.Context) iter.Seq2[T, error]
@@ -39,12 +37,12 @@ type Cache[T any] struct {
 	version int           // counts the calls of Invalidate
 }
 
-// New returns a cache of what list returns.
+// New returns a cache of the objects that list returns.
 func New[T any](k Keys[T], list func(context.Context) iter.Seq2[T, error]) *Cache[T] {
 	return &Cache[T]{Keys: k, list: list}
 }
 
-// Get returns the object with an id or natural key, or nil if there is none.
+// Get returns the object with an id or natural key, or nil if the list does not contain it.
 func (c *Cache[T]) Get(ctx context.Context, key string) (*T, error) {
 	key = c.Normalize(key)
 	c.mu.Lock()
@@ -67,8 +65,8 @@ func (c *Cache[T]) Get(ctx context.Context, key string) (*T, error) {
 	}
 }
 
-// read reads the list, and keeps it unless Invalidate was called since the version. A caller may
-// come just after another one's read has ended.
+// read reads the list and caches it, unless Invalidate was called since the version. It returns the
+// cached list to a caller that comes just after another caller's read ended.
 func (c *Cache[T]) read(ctx context.Context, version int) (map[string]*T, error) {
 	c.mu.Lock()
 	objects := c.current
@@ -94,7 +92,7 @@ func (c *Cache[T]) read(ctx context.Context, version int) (map[string]*T, error)
 	return objects, nil
 }
 
-// Invalidate says that any object may have changed: a Get after it reads the list again.
+// Invalidate empties the cache after a change of any object: the next Get reads the list again.
 func (c *Cache[T]) Invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,8 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// slowList is a list whose reads take a second of the bubble's time and return the objects
-// at their start.
+// slowList is a list with reads that take a second of the bubble's time and return the objects at their start.
 type slowList struct {
 	mu      sync.Mutex
 	current []api.Mailbox
@@ -102,8 +101,8 @@ func TestCacheReadsOnce(t *testing.T) {
 	})
 }
 
-// TestCacheSurvivesItsFirstCaller checks that each caller can give up, also the first one, and that
-// the others then get what it has begun to read.
+// TestCacheSurvivesItsFirstCaller checks that each caller can give up, even the first one, and that the
+// others then get the result of its read.
 func TestCacheSurvivesItsFirstCaller(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		var wg sync.WaitGroup
@@ -123,8 +122,8 @@ func TestCacheSurvivesItsFirstCaller(t *testing.T) {
 	})
 }
 
-// TestCacheKeepsNoErrors checks that the callers of a read that fails share its error, and
-// that the next one reads anew.
+// TestCacheKeepsNoErrors checks that the callers of a failed read share its error, and that the next
+// caller reads again.
 func TestCacheKeepsNoErrors(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		l.err = errBroken
@@ -143,8 +142,8 @@ func TestCacheKeepsNoErrors(t *testing.T) {
 	})
 }
 
-// TestCacheForgets checks that a Get after an invalidation shares no read that began before
-// it, and that several share the next one.
+// TestCacheForgets checks that a Get after an invalidation shares no read that began earlier, and that
+// several callers share the next read.
 func TestCacheForgets(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		var wg sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// MaxPageSize is the page size to begin with, and smallerPageSizes are those to
-// fall back to, one after the other, until the API accepts one.
+// MaxPageSize is the page size to begin with. If the API refuses it, the smallerPageSizes follow one
+// after the other.
 const MaxPageSize = api.MaxPageSize
 
 var smallerPageSizes = []int{500, 100, 25}
@@ -20,11 +20,11 @@ const maxPasses = 5
 
 // Pages iterates over all objects of a paged list.
 //
-// The list is in order of creation, so that an object that is created meanwhile is
-// met later. A deletion moves the rest forward, past the page that is read next:
-// if the total shrinks, Pages therefore reads the list again from its first page.
+// The list is in order of creation, so objects created during the iteration appear at its end. A
+// deletion moves the later objects forward, past the page to be read next: if the total shrinks, Pages
+// therefore reads the list again from its first page.
 type Pages[T any] struct {
-	// Name is that of the list, in the errors that are not from Fetch.
+	// Name is the name of the list in errors, except the errors of Fetch.
 	Name string
 	// Fetch reads one page.
 	Fetch func(ctx context.Context, page, size int) (*api.Page[T], error)
@@ -32,8 +32,8 @@ type Pages[T any] struct {
 	ID func(*T) string
 	// Size is the page size to begin with.
 	Size int
-	// IsSizeRefused reports whether an error of Fetch refuses the page size. Accept
-	// is called with the smaller size that is tried next.
+	// IsSizeRefused reports whether an error of Fetch refuses the page size. Accept is then called with
+	// the smaller size to try next.
 	IsSizeRefused func(error) bool
 	Accept        func(size int)
 }
@@ -68,8 +68,8 @@ type reader[T any] struct {
 	ended  bool           // the consumer wants no more
 }
 
-// read reads the list from its first page and reports whether it came to the end. If
-// not, the list or the size of its pages changed, and another pass is needed.
+// read reads the list from its first page and reports whether it reached the end. If not, the list or
+// its page size changed, and another pass is needed.
 func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 	r.met, r.shrank = 0, false
 	total := 0
@@ -90,8 +90,8 @@ func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 				return false, nil
 			}
 		}
-		// What is deleted moves the rest to pages that were read already. Such a pass goes on to
-		// its end, so that the next one begins when there is less left to delete.
+		// A deletion moves the later objects to pages that were read already. The pass still continues
+		// to its end, so that the next one begins when less is left to delete.
 		r.shrank = r.shrank || p.Total < total
 		total = p.Total
 		if done, err := r.take(p, page); done || err != nil {
@@ -111,8 +111,8 @@ func (r *reader[T]) shrink(err error) bool {
 	return true
 }
 
-// check refuses a response that is no page, or another one than was requested: in
-// a list that is cut short, objects would look deleted.
+// check refuses a response that is not a page, or not the requested page: in a list cut short,
+// objects would look deleted.
 func (r *reader[T]) check(p *api.Page[T], page int) error {
 	if p.Items == nil && p.Page == 0 && p.PageSize == 0 {
 		return r.errorf("the response to the list is no page: it has no items")
@@ -123,8 +123,7 @@ func (r *reader[T]) check(p *api.Page[T], page int) error {
 	return nil
 }
 
-// take yields the objects of a page and reports whether it is the last one, or the
-// consumer wants no more.
+// take yields the objects of a page and reports whether the iteration ends with it.
 func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 	before := r.met
 	for i := range p.Items {
@@ -155,7 +154,7 @@ func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 	case p.Total > 0:
 		return r.met >= p.Total, nil
 	}
-	// Without a total, a page that is not full is the last one, if the API returns
+	// Without a total, a partly filled page is the last one, if the API returns
 	// the page size.
 	return len(p.Items) < p.PageSize, nil
 }

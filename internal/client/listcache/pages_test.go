@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/listcache"
 )
 
-// number is a page of a list of numbers, whose ids they are.
+// number is a page of a list of numbers, which are their own ids.
 type number = api.Page[string]
 
 func numbers(n int) (list []string) {
@@ -32,7 +32,7 @@ func TestPages(t *testing.T) {
 		name    string
 		objects int
 		respond func(page, size int, p *number) error // changes the response
-		sizes   string                                // that were requested
+		sizes   string                                // the requested sizes
 		err     string
 	}{
 		{"empty", 0, nil, "1000", ""},
@@ -101,7 +101,7 @@ func pageOf(list []string, page, size int) number {
 	return number{Items: list[from:min(from+size, len(list))], Page: page, PageSize: size, Total: len(list)}
 }
 
-// TestConsumerEnds checks that no page is read that the consumer does not want.
+// TestConsumerEnds checks that no unneeded page is read.
 func TestConsumerEnds(t *testing.T) {
 	t.Parallel()
 	fetched, taken := 0, 0
@@ -118,8 +118,8 @@ func TestConsumerEnds(t *testing.T) {
 	assert.Check(t, fetched == 2, "%d pages", fetched)
 }
 
-// TestListThatShrinks reads a list of which the first objects are deleted meanwhile, one before
-// each page: every object that stays is returned once. If too many are, it is an error.
+// TestListThatShrinks deletes a list's first objects while it is read, one before each page: every
+// remaining object must be returned once. Too many deletions are an error.
 func TestListThatShrinks(t *testing.T) {
 	t.Parallel()
 	for _, deleted := range []int{0, 1, 40, 99} {
