@@ -8,21 +8,20 @@
 //
 //	Terraform  <- map(object) ->  Server  <- string ->  framework  <- Decode, Encode ->  resource
 //
-// A value that the framework returns as it was in the request goes back to Terraform byte
-// by byte.
+// If the framework returns a value unchanged, Terraform gets it back byte for byte.
 //
-// Wire may be the dynamic type: Terraform then passes the value of the configuration as it
-// is, because its own conversion of thousands of objects to a map takes a time that grows
-// with their square. What the conversion would refuse is then the resource's to check.
+// Wire may be the dynamic type: Terraform then passes the configured value as it is, because its
+// conversion of thousands of objects to a map takes a time that grows with the square of their number.
+// The resource must then check the value itself.
 //
-// The resource reads and writes the string with [Decode] and [Encode]. A [Text] in the Go
-// type can be null or unknown, as a value that only the apply will know.
+// The resource reads and writes the string with [Decode] and [Encode]. A Go field of type [Text] can
+// also be null or unknown.
 //
 // A diagnostic may name a place inside the value, for instance
 // path.Root("mailboxes").AtMapKey("jane"): Terraform knows the attribute by its wire type.
 // Validators and plan modifiers of the attribute get the string.
 //
-// The package may import nothing else of this module.
+// The package must not import other packages of this module.
 package compact
 
 import (
@@ -39,19 +38,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Type is the custom type of a string attribute that Terraform sees with another type.
+// Type is the type of a string attribute that Terraform sees with another type.
 type Type struct {
 	basetypes.StringType
 
 	// Wire is the type that Terraform sees: the dynamic type, or one that consists of strings,
 	// numbers, bools, lists, maps and objects.
 	Wire tftypes.Type
-	// Partial means that a create without an error may leave out entries of the plan.
-	// Terraform would refuse that as an inconsistent result.
+	// Partial allows a create without an error to leave out entries of the plan, which Terraform would
+	// otherwise refuse as an inconsistent result.
 	Partial bool
 }
 
-// Equal accepts the string type too, which the values have.
+// Equal accepts the string type too, because values have it.
 func (t Type) Equal(o attr.Type) bool {
 	if other, ok := o.(Type); ok {
 		return t.Wire.Equal(other.Wire)
@@ -67,7 +66,7 @@ type Text struct {
 	Null, Unknown bool
 }
 
-// unknown encodes an unknown value: an object with an empty key, which no attribute can have.
+// unknown encodes an unknown value: an object with an empty key, which no attribute has.
 const unknown = `{"":0}`
 
 // IsUnknown reports whether the JSON of an element stands for an unknown value.
@@ -100,8 +99,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &t.Value)
 }
 
-// Decode returns the value in a string that is neither null nor unknown. For one that is,
-// it returns the zero value.
+// Decode returns the value in a string, or the zero value if the string is null or unknown.
 func Decode[T any](s types.String) (v T, err error) {
 	if s.IsNull() || s.IsUnknown() {
 		return v, nil
@@ -112,7 +110,7 @@ func Decode[T any](s types.String) (v T, err error) {
 	return v, nil
 }
 
-// Encode returns a value as a string. It panics if the value can't be JSON.
+// Encode returns a value as a string. It panics if json.Marshal fails.
 func Encode(v any) types.String {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -121,9 +119,9 @@ func Encode(v any) types.String {
 	return types.StringValue(string(data))
 }
 
-// callContext is the context of one call, which releases the request's context at the end of the
-// call. The framework's server keeps the context of every call until the process ends, and a
-// request's has its loggers and its stream: 50 KB for each resource of a plan.
+// callContext is the context of one call. It releases the request's context at the end of the call,
+// because the framework's server keeps the context of every call until the process ends, and a request's
+// context holds loggers and a stream: 50 KB for each resource of a plan.
 type callContext struct {
 	done    <-chan struct{}
 	request atomic.Pointer[context.Context] // nil after the end
@@ -137,7 +135,7 @@ func newCallContext(request context.Context) *callContext {
 
 func (c *callContext) end() { c.request.Store(nil) }
 
-// cancelled is what remains of a context after the end of its call.
+// cancelled replaces the request's context after the end of the call.
 var cancelled = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -83,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 			assert.NilError(t, err, name)
 			after := decoded(t, d)
 			assert.Check(t, after.Equal(v), "%s: %v became %v", name, v, after)
-			// What the framework makes itself has the same content in the types of JSON.
+			// A value that the framework makes contains the same data with the types of JSON.
 			made, again := &tfprotov6.DynamicValue{MsgPack: narrow}, newConversion()
 			err = again.toTerraform(&made)
 			assert.NilError(t, err, name)
@@ -102,8 +102,8 @@ func field(t *testing.T, object tftypes.Value, name string) tftypes.Value {
 	return fields[name]
 }
 
-// TestFirstOfTheRequest checks that a map with the content of the prior object is planned
-// as that object, which Terraform takes for no change.
+// TestFirstOfTheRequest checks that a map with the content of the prior object is planned as that
+// object, which is no change for Terraform.
 func TestFirstOfTheRequest(t *testing.T) {
 	none := tftypes.NewValue(persons, nil)
 	prior := object(none, loose(map[string]tftypes.Value{"a": loose(map[string]tftypes.Value{"name": text("A")})}))
@@ -118,8 +118,8 @@ func TestFirstOfTheRequest(t *testing.T) {
 	assert.Check(t, v.Equal(prior), "%v, want %v", v, prior)
 }
 
-// TestStoredState checks that a stored state has the same string as the value that it was
-// written from, whatever the order of its keys, and keeps its types.
+// TestStoredState checks that a stored state yields the string of the value from which it was written,
+// in any order of its keys, and keeps its types.
 func TestStoredState(t *testing.T) {
 	c := newConversion()
 	raw, err := c.stateToFramework(&tfprotov6.RawState{JSON: []byte(`{"id":null,"people":{"b":{"tags":["a"],"name":"B","is":true,"age":1.5},"a":null},"any":{"value":{"b":1,"a":"x"},"type":["object",{"b":"number","a":"string"}]}}`)})
@@ -142,7 +142,7 @@ func TestStoredState(t *testing.T) {
 	assert.Check(t, err)
 }
 
-// TestUnknownStays checks that Terraform gets back what it knows of an unknown value.
+// TestUnknownStays checks that Terraform gets the refinements of an unknown value back.
 func TestUnknownStays(t *testing.T) {
 	refined := msgpack.RawMessage{0xc7, 3, 12, 0x81, 1, 0xc2}
 	raw, err := msgpack.Marshal(map[string]any{"any": refined})

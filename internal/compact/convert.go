@@ -10,7 +10,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// objectType has the compact attributes of one resource, with their wire types.
+// objectType lists the compact attributes of one resource, with their wire types.
 type objectType struct {
 	attributes map[string]tftypes.Type
 	partial    bool
@@ -18,10 +18,10 @@ type objectType struct {
 
 func isDynamic(t tftypes.Type) bool { return t.Is(tftypes.DynamicPseudoType) }
 
-// conversion converts the values of one call. A value that the framework returns as it was
-// in the request goes back to Terraform byte by byte, with its type, and with what Terraform
-// knows of its unknown parts. Of several values with the same content it is the first: in a plan
-// the prior state, so that a map and an object with the same content are no change.
+// conversion converts the values of one call. If the framework returns a value unchanged, Terraform gets
+// it back byte for byte, with its type and the refinements of its unknown parts. If the request
+// contained several values with the same content, it gets the first: in a plan the prior state, so that
+// a map and an object with the same content are no change.
 type conversion struct {
 	*objectType
 	seen map[string][]pair // by attribute
@@ -77,7 +77,7 @@ func (c *conversion) convert(d **tfprotov6.DynamicValue, one func(string, tftype
 	return err
 }
 
-// toNarrow returns the string for a value of a wire type.
+// toNarrow returns the framework's string for a value in Terraform's form.
 func toNarrow(raw msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, error) {
 	if isDynamic(wire) {
 		var err error
@@ -98,8 +98,8 @@ func toNarrow(raw msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, er
 	return msgpack.Marshal(string(text))
 }
 
-// toWire returns the value of a wire type for a string. One of dynamic type becomes an
-// object or a tuple, in place of a map or a list.
+// toWire returns the value in Terraform's form for a string. A value of dynamic type becomes an object
+// or a tuple instead of a map or a list.
 func toWire(narrow msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, error) {
 	if isNull(narrow) || isUnknown(narrow) {
 		return narrow, nil
@@ -120,12 +120,12 @@ func toWire(narrow msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, e
 	return raw, err
 }
 
-// stateToFramework converts the JSON of a stored state, where an attribute of dynamic type
-// is an object of its value and its type.
+// stateToFramework converts the JSON of a stored state. In it, an attribute of dynamic type is an object
+// of a value and a type.
 func (c *conversion) stateToFramework(raw *tfprotov6.RawState) (*tfprotov6.RawState, error) {
 	var fields map[string]json.RawMessage
 	if raw == nil || !json.Valid(raw.JSON) {
-		return raw, nil // the framework reports what is wrong with it
+		return raw, nil // the framework reports the mistake
 	}
 	if err := json.Unmarshal(raw.JSON, &fields); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (c *conversion) stateToFramework(raw *tfprotov6.RawState) (*tfprotov6.RawSt
 			fields[name] = json.RawMessage("null")
 			continue
 		}
-		// Terraform writes the keys of an object sorted, as toJSON does. An editor may not.
+		// Terraform writes the keys of an object sorted, like toJSON, but an editor may not.
 		text, err := json.Marshal(v)
 		if err != nil {
 			return nil, err

@@ -11,19 +11,18 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// The encodings of null and of an unknown value in MessagePack. Terraform may add to an
-// unknown value what it knows of it.
+// The encodings of null and of an unknown value in MessagePack. Terraform may add refinements to an unknown value.
 var (
 	nullRaw    = msgpack.RawMessage{msgpcode.Nil}
 	unknownRaw = msgpack.RawMessage{msgpcode.FixExt1, 0, 0}
 )
 
-// isNull accepts an empty message too, which msgpack makes of a null attribute.
+// isNull accepts an empty message too, because msgpack decodes a null attribute to it.
 func isNull(raw []byte) bool    { return len(raw) == 0 || raw[0] == msgpcode.Nil }
 func isUnknown(raw []byte) bool { return msgpcode.IsExt(raw[0]) }
 
-// unwrap returns the value of an attribute of dynamic type, which is encoded as an array of
-// its type and itself. Null and unknown values may lack the type.
+// unwrap returns the value of an attribute of dynamic type from the array of type and value. Null and
+// unknown values may lack the type.
 func unwrap(raw msgpack.RawMessage) (msgpack.RawMessage, error) {
 	if isNull(raw) || isUnknown(raw) {
 		return raw, nil
@@ -35,7 +34,7 @@ func unwrap(raw msgpack.RawMessage) (msgpack.RawMessage, error) {
 	return pair[1], nil
 }
 
-// wrap returns a value of dynamic type with its type, in decoded JSON.
+// wrap returns a value of dynamic type as an array of its type and itself. kind is decoded JSON.
 func wrap(raw msgpack.RawMessage, kind any) (msgpack.RawMessage, error) {
 	text, err := json.Marshal(kind)
 	if err != nil {
@@ -44,8 +43,7 @@ func wrap(raw msgpack.RawMessage, kind any) (msgpack.RawMessage, error) {
 	return msgpack.Marshal([]any{text, raw})
 }
 
-// typeOf returns the type of a decoded JSON value in the JSON that the plugin protocol has
-// for types.
+// typeOf returns the type of a decoded JSON value, as decoded JSON of the plugin protocol.
 func typeOf(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -85,7 +83,7 @@ type unknownPart struct{}
 func (unknownPart) MarshalJSON() ([]byte, error) { return []byte(unknown), nil }
 
 func init() {
-	for _, id := range []int8{0, 12} { // of go-cty: alone, and with what Terraform knows of the value
+	for _, id := range []int8{0, 12} { // of go-cty: without and with refinements
 		msgpack.RegisterExtDecoder(id, unknownPart{}, func(dec *msgpack.Decoder, _ reflect.Value, n int) error {
 			return dec.ReadFull(make([]byte, n))
 		})
@@ -108,8 +106,7 @@ func decodeJSON(data []byte) (v any, err error) {
 	return v, err
 }
 
-// encode returns a decoded JSON value in MessagePack, with sorted keys as Terraform has them. It
-// changes the value.
+// encode returns a decoded JSON value in MessagePack, with sorted keys like Terraform's. It modifies v.
 func encode(v any) (msgpack.RawMessage, error) {
 	var b bytes.Buffer
 	enc := msgpack.NewEncoder(&b)
@@ -128,7 +125,7 @@ func encodable(v any) any {
 		if n, err := v.Float64(); err == nil && strconv.FormatFloat(n, 'f', -1, 64) == v.String() {
 			return n
 		}
-		return v.String() // a number that no float has
+		return v.String() // a number that no float represents exactly
 	case []any:
 		for i := range v {
 			v[i] = encodable(v[i])

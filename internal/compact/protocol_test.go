@@ -10,8 +10,8 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// recorder is a framework's server that records the request of a call. A method of the protocol
-// that is not here ends the test with a panic.
+// recorder is a framework's server that records the request of a call. Any other method of the protocol
+// ends the test with a panic.
 type recorder struct {
 	Framework
 	request any
@@ -58,9 +58,9 @@ func (r *recorder) GenerateResourceConfig(_ context.Context, req *tfprotov6.Gene
 	return record[tfprotov6.GenerateResourceConfigRequest, tfprotov6.GenerateResourceConfigResponse](r, req)
 }
 
-// TestEveryFieldOfARequest sends a request with every field set through each method of the
-// protocol for resources. The framework must get all of them, values of the resource converted.
-// It fails if a newer protocol has a field that Server drops or leaves unconverted.
+// TestEveryFieldOfARequest sends a request with every field set through each method of the protocol for
+// resources. The framework must get all fields, with the resource's values converted. The test fails if
+// a newer protocol adds a field that Server drops or leaves unconverted.
 func TestEveryFieldOfARequest(t *testing.T) {
 	t.Parallel()
 	// Values of these fields are not of the resource's type.

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Framework has the methods of the framework's server.
+// Framework is the interface of the framework's server.
 type Framework interface {
 	tfprotov6.ProviderServer
 	tfprotov6.ListResourceServer
@@ -19,8 +19,7 @@ type Framework interface {
 	tfprotov6.StateStoreServer
 }
 
-// Server serves a provider of the framework whose resources may have attributes of a
-// compact [Type].
+// Server serves a provider with resources that may use attributes of a compact [Type].
 type Server struct {
 	Framework
 
@@ -66,7 +65,7 @@ func (s *Server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProvid
 	for name, t := range s.objects() {
 		described := resp.ResourceSchemas[name]
 		if described == nil {
-			continue // the response has diagnostics only, for instance after an interrupt
+			continue // the response contains diagnostics only, for instance after an interrupt
 		}
 		for _, a := range described.Block.Attributes {
 			if wire, ok := t.attributes[a.Name]; ok {
@@ -77,8 +76,7 @@ func (s *Server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProvid
 	return resp, nil
 }
 
-// conversion returns a conversion for a call, or nil for a resource without compact
-// attributes.
+// conversion returns the conversion for a call, or nil for a resource without compact attributes.
 func (s *Server) conversion(typeName string) *conversion {
 	t := s.objects()[typeName]
 	if t == nil {
@@ -89,9 +87,8 @@ func (s *Server) conversion(typeName string) *conversion {
 
 type values []**tfprotov6.DynamicValue
 
-// call converts the values in of a request, calls the framework's server with it, and
-// converts the values out of its response. c is nil for a resource without compact attributes.
-// The framework gets a [callContext].
+// call calls the framework's server with a [callContext]. c converts the values in of the request and
+// the values out of the response; it is nil for a resource without compact attributes.
 func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
 	limited := newCallContext(ctx)
 	defer limited.end()
@@ -160,9 +157,9 @@ func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 		return resp, err
 	}
 	if creates, _ := req.PriorState.IsNull(); creates {
-		// An object of a create that failed is tainted, and the next plan would replace it,
-		// which deletes what was created. A create that is not complete is therefore a
-		// success, and this is how Terraform accepts a result with less than the plan.
+		// The object of a failed create is tainted: the next plan would replace it and so delete the
+		// created parts. An incomplete create is therefore a success, and this flag makes Terraform
+		// accept a result with less than the plan.
 		resp.UnsafeToUseLegacyTypeSystem = true //nolint:staticcheck // see above
 	}
 	return resp, err
