@@ -1,9 +1,8 @@
-// Package customtype provides string types for the provider's schemas, such as
-// addresses, names, UUIDs and times. Different spellings of one value are semantically
-// equal, so that the framework keeps the configuration's spelling when the API returns
-// another.
+// Package customtype provides string types for the provider's schemas, such as addresses, names, UUIDs
+// and times. Different spellings of one value are semantically equal, so the framework keeps the
+// configuration's spelling when the API returns another.
 //
-// The schema of an attribute has the type, and every model has a [String]:
+// The attribute's schema declares the type, and every model uses [String]:
 //
 //	schema.StringAttribute{
 //		CustomType: customtype.EmailAddress,
@@ -15,19 +14,18 @@
 //
 // # Validation
 //
-// The types accept every string, because the framework would validate them in the state too: an
-// unexpected value from the API would make the object unreadable, even for a destroy. Validator
-// checks only the configuration. Package service adds it to the attributes of resources.
+// The types accept every string, because the framework would validate the state too: an unexpected value
+// from the API would make the object unreadable, even for a destroy. Validator checks only the
+// configuration. Package service adds it to the attributes of resources.
 //
 // # Limits of semantic equality
 //
-// If the meaning of a value depends on another attribute, only spellings that are always equal
-// are semantically equal. The resource handles the others, for a domain with [KeepDomainRef]. The
-// framework does not apply semantic equality when it plans. A plan modifier of package service does
-// that with [Type.Same].
+// If the meaning of a value depends on another attribute, only spellings that are always equal are
+// semantically equal. The resource compares the others, for a domain with [KeepDomainRef]. When the framework
+// plans, it does not apply semantic equality; a plan modifier of package service does, with [Type.Same].
 //
-// The package may import the plugin framework and, of this module, internal/validate,
-// apiserver/api and the syntax packages beside it.
+// The package may import the plugin framework and, of this module, internal/validate, apiserver/api and
+// its sibling packages of syntax rules.
 package customtype
 
 import (
@@ -44,8 +42,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Type is a custom type of a schema. Two types are equal only if they are the same
-// variable of this package.
+// Type is a type of a string attribute. Only copies of the same variable of this package are equal.
 type Type struct {
 	basetypes.StringType
 	*format
@@ -53,11 +50,9 @@ type Type struct {
 
 // format describes the values of a type.
 type format struct {
-	// name is the name of the type's variable, and noun describes a value, with its
-	// article.
+	// name is the name of the type's variable; noun describes a value, with its article.
 	name, noun string
-	// normalize returns the canonical form of a value, or an error for the author of
-	// the configuration.
+	// normalize returns the canonical form of a value, or an error for users.
 	normalize func(string) (string, error)
 }
 
@@ -67,7 +62,7 @@ func (t Type) Equal(other attr.Type) bool {
 }
 
 func (t Type) String() string {
-	if t.format == nil { // of a value that a model has set
+	if t.format == nil { // the type of a value in a model
 		return "customtype.String"
 	}
 	return "customtype." + t.name
@@ -90,16 +85,13 @@ func (t Type) ValueFromTerraform(ctx context.Context, in tftypes.Value) (attr.Va
 // Validator returns a validator of configured values.
 func (t Type) Validator() validator.String { return validate.Rule(t.noun, t.normalize) }
 
-// Normalize returns the canonical form of a string, or an error for the author of the
-// configuration.
+// Normalize returns the canonical form of a string, or an error for users.
 func (t Type) Normalize(s string) (string, error) { return t.normalize(s) }
 
-// Same reports whether two strings mean the same. Invalid strings do only if they are
-// identical.
+// Same reports whether two strings mean the same. Invalid strings are the same only if identical.
 func (t Type) Same(a, b string) bool { return domainname.EqualAfter(t.normalize, a, b) }
 
-// String is a value of any custom type. Its type comes from the schema, so that a
-// model sets one without naming its type. The zero value is null.
+// String is a value of any of the types. The schema sets its type, so models need not. The zero value is null.
 type String struct {
 	basetypes.StringValue
 
@@ -117,7 +109,7 @@ func (v String) Equal(other attr.Value) bool {
 	return ok && v.StringValue.Equal(o.StringValue)
 }
 
-// StringSemanticEquals compares the meaning, by the type of v.
+// StringSemanticEquals compares by the type of v.
 func (v String) StringSemanticEquals(ctx context.Context, other basetypes.StringValuable) (bool, diag.Diagnostics) {
 	o, diags := other.ToStringValue(ctx)
 	if diags.HasError() {

@@ -16,8 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
 
-// EmailAddress is a mailbox address. It ignores case and the form of its domain, as
-// [DomainName] does.
+// EmailAddress is a mailbox address. It ignores case, and the form of the domain like [DomainName].
 var EmailAddress = Type{format: &format{name: "EmailAddress", noun: "an e-mail address such as jane@example.com", normalize: emailaddr.Normalize}}
 
 // LocalPart is the part of a mailbox address before the at sign. It ignores case.
@@ -27,13 +26,12 @@ var LocalPart = Type{format: &format{name: "LocalPart", noun: "the part of an ad
 // name is in Unicode or in ASCII (IDNA).
 var DomainName = Type{format: &format{name: "DomainName", noun: "a domain name such as example.com", normalize: domainname.Normalize}}
 
-// DomainRef refers to a domain of the account by its UUID or by its name. Two UUIDs
-// are equal as [UUID], two names as [DomainName]. Only the account knows whether a UUID
-// and a name are the same domain, so a resource compares with [RefersTo] and writes its
-// state with [KeepDomainRef].
+// DomainRef refers to a domain of the account by its UUID or by its name. It compares two UUIDs like
+// [UUID] and two names like [DomainName]. Only the account knows whether a UUID and a name are the same
+// domain, so a resource compares them with [RefersTo] and writes its state with [KeepDomainRef].
 var DomainRef = Type{format: &format{name: "DomainRef", noun: "a domain's UUID or a domain name such as example.com", normalize: normalizeDomainRef}}
 
-// normalizeDomainRef relies on the dot that a domain's name has and a UUID has not.
+// normalizeDomainRef distinguishes the two by the dot: domain names contain one, UUIDs do not.
 func normalizeDomainRef(s string) (string, error) {
 	if id, err := normalizeUUID(s); err == nil {
 		return id, nil
@@ -45,7 +43,7 @@ func normalizeDomainRef(s string) (string, error) {
 	return name, nil
 }
 
-// RefersTo reports whether a reference means the domain with this id and name.
+// RefersTo reports whether ref refers to the domain with this id and name.
 func RefersTo(ref, id, name string) bool {
 	return ref != "" && (DomainRef.Same(ref, id) || DomainRef.Same(ref, name))
 }
@@ -62,10 +60,9 @@ func KeepDomainRef(prior String, id, name string) String {
 	return New(name)
 }
 
-// DNSName is the name of a DNS record: relative to its zone, absolute with a trailing dot, or @ for
-// the zone itself. It ignores case, and whether the name is in Unicode or in ASCII. Whether
-// www.example.com and www, or example.com and @, are the same depends on the zone, which only the
-// resource knows.
+// DNSName is the name of a DNS record: relative to its zone, absolute with a trailing dot, or @ for the
+// zone itself. It ignores case, and whether the name is in Unicode or in ASCII. Only the resource knows
+// the zone, and so whether www.example.com is the same as www, or example.com as @.
 var DNSName = Type{format: &format{name: "DNSName", noun: "a record name such as www, or @ for the domain itself", normalize: normalizeDNSName}}
 
 func normalizeDNSName(s string) (string, error) { return dnsdata.NormalizeName(s, "") }
@@ -84,11 +81,11 @@ func normalizeUUID(s string) (string, error) {
 	return id.String(), nil
 }
 
-// Timestamp is a point in time in RFC 3339. Timestamps are equal if they mean the same
-// microsecond, in whatever time zone, because the API stores microseconds.
+// Timestamp is a point in time in RFC 3339. Timestamps of the same microsecond are equal in any time
+// zone, because the API stores microseconds.
 var Timestamp = Type{format: &format{name: "Timestamp", noun: "a date and time of RFC 3339 such as 2027-01-01T00:00:00Z", normalize: normalizeTimestamp}}
 
-// normalizeTimestamp returns the form of the API's responses.
+// normalizeTimestamp returns the timestamp as the API formats it.
 func normalizeTimestamp(s string) (string, error) {
 	t, err := time.Parse(time.RFC3339, s)
 	t = t.UTC()
