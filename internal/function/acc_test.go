@@ -68,12 +68,12 @@ func configOf(s *acctest.Server) string {
 	return b.String()
 }
 
-// rsa2048 is a key whose record is longer than one TXT string.
+// rsa2048 is a key with a record longer than one TXT string.
 const rsa2048 = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAmpFC2wz07toQ8jHwnU8MJUNoS7Oi7d1tXUAcJX1CudMMRGmiAikhqXqSg4G2r7dT2MbLfzcqQM8orKW5TXZ2KMWOMTWfiy+7U15GgqjgbceHRogfltzbEH/cRwNXW5Nvk7bnDHrx7yNpn/pJSn3A" +
 	"+vyketLJ7V/Ft7d+pay2jhYkamFoADotnuXhS0Q/Jhnf+q8/nGXb5VbGaV0luT0LKQ6DN7TK4aXvdxK+1cw8clIibGPj4PchFFjmnEGknFNC/4i1Lg2VmbhT8u3qzmfKo+m4VqPc8hJlhY0rAL6Pl1R3Znx2sYonW9yMW+1cPtaq/yhg0r63QIlg8ibHqbTblQIDAQAB"
 
-// TestAccRecords checks that a record accepts each result as its value, and a zone those of a zone
-// file, and that the second plan is empty, even if the API can't read records.
+// TestAccRecords checks that a record accepts each result as its value, that a zone accepts the result
+// of a zone file, and that the second plan is empty, even if the API can't read records.
 func TestAccRecords(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "example.com")

@@ -1,7 +1,6 @@
-// Package function provides the provider's functions, which build and check mail
-// DNS records, addresses and domain names, and read lists of users and zone files. They need
-// no account and no network. The rules are in zonefile and in packages of apiserver; this
-// package only maps arguments to them, and their problems back to arguments.
+// Package function provides the provider's functions, which build and check mail DNS records, addresses and
+// domain names, and read lists of users and zone files. They require no account and no network. This package
+// only maps arguments to the rules in zonefile and in packages of apiserver, and problems back to arguments.
 //
 // It may import the plugin framework, zonefile, and of apiserver dnsdata, domainname, emailaddr,
 // maildns, mailcheck, text and userlist.
@@ -34,19 +33,19 @@ func All() []func() function.Function {
 type providerFunction struct {
 	name, summary, description string
 	parameters                 []function.Parameter
-	// options is the last parameter, if there is one.
+	// options is the last, optional parameter, or nil.
 	options function.Parameter
-	// returns is the type of the result; nil is a string.
+	// returns is the type of the result; nil means a string.
 	returns function.Return
-	// run reads the arguments with get, whose error replaces the result, and returns the result. Its
-	// error may be [maildns.Problems], whose fields are the names of parameters or of options.
+	// run reads the arguments with get and returns the result. If get fails, its error replaces the
+	// result. run's error may be [maildns.Problems] with the names of parameters or options as fields.
 	run func(get getArguments) (any, error)
 }
 
-// getArguments reads all arguments into targets, as the framework does.
+// getArguments reads all arguments into targets, like the framework.
 type getArguments func(targets ...any)
 
-// ofString returns the run of a function whose only parameter is a string.
+// ofString returns the run function of a provider function with one string parameter.
 func ofString[R any](run func(string) (R, error)) func(getArguments) (any, error) {
 	return func(get getArguments) (any, error) {
 		var s string
@@ -90,13 +89,12 @@ func (f providerFunction) Run(ctx context.Context, req function.RunRequest, resp
 	default:
 		resp.Error = resp.Result.Set(ctx, result)
 	}
-	if resp.Error != nil { // it quotes files, which must not change the terminal
+	if resp.Error != nil { // the error quotes files, which must not change the terminal
 		resp.Error.Text = printable.PrintableLines(resp.Error.Text)
 	}
 }
 
-// argumentError names the argument that has all problems. If several arguments
-// have some, it names none, because an error can name only one.
+// argumentError names the argument if all problems are in one. An error can't name several.
 func (f providerFunction) argumentError(problems maildns.Problems) *function.FuncError {
 	first := f.argument(problems[0].Field)
 	for _, p := range problems {
@@ -118,8 +116,8 @@ func (f providerFunction) argument(field string) int {
 	return len(f.parameters)
 }
 
-// withArgumentProblems adds the problems of the arguments to the error of the
-// record that was built from them. It reports each element once.
+// withArgumentProblems adds the problems of the arguments to the error of the record built from them. It
+// reports each element once.
 func withArgumentProblems(problems maildns.Problems, err error) error {
 	var more maildns.Problems
 	errors.As(err, &more)

@@ -87,7 +87,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestParseUsers reads a file as Excel writes it, and leaves out another domain.
+// TestParseUsers reads a file in Excel's format, and omits another domain.
 func TestParseUsers(t *testing.T) {
 	t.Parallel()
 	const file = "\ufeffFirst Name [Required];Last Name [Required];Email Address [Required];Department\r\n" +
@@ -135,8 +135,8 @@ func TestCheckMailDNS(t *testing.T) {
 	}
 }
 
-// TestOddValues calls the functions that have an argument of any type, their last one, with null and other odd values
-// in each place of it. None panics. Other arguments can hold a null only in a list, see TestErrors.
+// TestOddValues calls each function with an argument of any type, its last one, with null and other odd values in
+// each place of the argument. None may panic. Other arguments can contain a null only in a list, see TestErrors.
 func TestOddValues(t *testing.T) {
 	t.Parallel()
 	p := acctest.Unconfigured(t)
@@ -161,7 +161,7 @@ func TestOddValues(t *testing.T) {
 	}
 }
 
-// replaced returns v with another value in each place: v itself first, then all that is in it.
+// replaced returns v with another value in each place: in place of v itself first, then inside it.
 func replaced(v, by any) list {
 	all := list{by}
 	switch v := v.(type) {

@@ -64,7 +64,7 @@ var checkMailDNS = providerFunction{
 
 const recordsForm = "must be a list of objects with name, type and value, or a map from name and type to { values }"
 
-// recordsIn returns the records of an argument: a list of records, or the map of a zone.
+// recordsIn returns the records in an argument: a list of records, or the map of a zone.
 func recordsIn(v attr.Value) (records []mailcheck.Record, problems maildns.Problems) {
 	fail := func(element int, format string, args ...any) {
 		problems = append(problems, maildns.Problem{Field: "records", Element: element, Text: fmt.Sprintf(format, args...)})

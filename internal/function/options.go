@@ -18,16 +18,15 @@ import (
 // optionsName is the name of the last, optional parameter.
 const optionsName = "options"
 
-// optionsParameter returns the parameter for options. Its type is dynamic, because
-// an object type would require every attribute in every call; it is variadic, so
-// that callers can omit it.
+// optionsParameter returns the parameter for options. Its type is dynamic, because an object type would
+// require every attribute in every call; it is variadic, so that callers can omit it.
 func optionsParameter(markdown string) function.Parameter {
 	return function.DynamicParameter{Name: optionsName, MarkdownDescription: markdown}
 }
 
-// options reads the attributes of the options object. Each method takes one
-// attribute by name, and end reports the attributes that no method has taken. A null attribute
-// counts as absent, so that a configuration can set it conditionally.
+// options reads the attributes of the options object. Each method takes one attribute by name, and end
+// reports the attributes that no method took. A null attribute counts as absent, so that a configuration
+// can set it conditionally.
 type options struct {
 	remaining map[string]attr.Value
 	known     []string
@@ -49,12 +48,12 @@ func readOptions(arguments []types.Dynamic) *options {
 	return o
 }
 
-// optionsOf returns an argument as if it were an option.
+// optionsOf treats an argument like an option.
 func optionsOf(name string, argument attr.Value) *options {
 	return &options{remaining: map[string]attr.Value{name: argument}}
 }
 
-// end returns the problems of all options, unknown ones included.
+// end returns the problems of all options, including unknown ones.
 func (o *options) end() maildns.Problems {
 	for _, name := range slices.Sorted(maps.Keys(o.remaining)) {
 		o.fail(optionsName, "unknown option %s; expected %s", name, strings.Join(o.known, ", "))
@@ -99,7 +98,7 @@ func (o *options) text(name string) string {
 	return s
 }
 
-// texts returns the strings of a list option, which may also be a single string.
+// texts returns the strings of an option, a list or a single string.
 func (o *options) texts(name string) []string {
 	v := o.take(name)
 	var elements []attr.Value
@@ -128,8 +127,7 @@ func (o *options) texts(name string) []string {
 	return out
 }
 
-// words returns the words of a list option, or of a string that separates them by
-// colons.
+// words returns the words of an option, a list or a string with colons between the words.
 func (o *options) words(name string) []string {
 	list := o.texts(name)
 	if len(list) == 1 {
@@ -138,7 +136,7 @@ func (o *options) words(name string) []string {
 	return list
 }
 
-// number returns a whole number, which may also be a string, or nil.
+// number returns a whole number, which the option may also contain as a string, or nil.
 func (o *options) number(name string) *int64 {
 	v := o.take(name)
 	if v == nil {
@@ -165,7 +163,7 @@ func (o *options) flag(name string) bool {
 	return s == "true"
 }
 
-// textOf converts a value to a string, as Terraform converts arguments. Null is none.
+// textOf converts a value to a string, like Terraform converts arguments. It returns false for null.
 func textOf(v attr.Value) (string, bool) {
 	if v == nil || v.IsNull() {
 		return "", false
