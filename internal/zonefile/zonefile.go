@@ -16,27 +16,26 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// Set has the records of one name and type.
+// Set contains the records of one name and type.
 type Set struct {
 	// TTL is in seconds.
 	TTL int64 `tfsdk:"ttl"`
-	// Values are as in the file, with the priority of MX and SRV, and a TXT value as its text.
+	// Values are as in the file: those of MX and SRV with the priority, those of TXT as plain text.
 	Values []string `tfsdk:"values"`
 }
 
-// ErrDomain is in the error of a domain that is none.
+// ErrDomain is wrapped by the error for an invalid domain.
 var ErrDomain = errors.New("domain")
 
-// maxProblems is how many problems an error lists.
+// maxProblems limits the problems in an error.
 const maxProblems = 20
 
-// Parse returns the records of a domain's zone file by name and type, such as "www A" or "@ MX".
-// It omits the SOA and NS records of the domain itself and the records of DNSSEC, which the host
-// of the zone makes. A TTL outside what the API accepts becomes the nearest that it does, and the
-// records of a set get the lowest of theirs.
+// Parse returns the records of a domain's zone file by name and type, such as "www A" or "@ MX". It
+// omits the records that the zone's host creates: SOA and NS of the domain itself, and DNSSEC. It moves
+// a TTL outside the API's limits to the nearest limit, and uses the lowest TTL in a set.
 //
-// A syntax error ends it. Otherwise the error lists all records that a zone can't have: those of
-// another type or class, and those outside the domain. A file without a record is an error too.
+// A syntax error ends the parsing. Otherwise the error lists all records that a zone can't contain: records
+// of another type or class, and records outside the domain. A file without records is an error too.
 func Parse(text, domain string) (map[string]Set, error) {
 	origin, err := domainname.Normalize(domain)
 	if err != nil {
@@ -81,11 +80,11 @@ func Parse(text, domain string) (map[string]Set, error) {
 	return sets, nil
 }
 
-// alias matches a line whose type is ALIAS or ANAME: after the name, if there is one, and the TTL and class.
+// alias matches a line of type ALIAS or ANAME: an optional name, TTL and class, and the type.
 var alias = regexp.MustCompile(`(?i)^([^\s;$][^\s;]*)?\s+(\d\w*\s+|(IN|AWS)\s+)*(ALIAS|ANAME)\s`)
 
-// withoutAliases removes the lines of records that only one host knows, which no parser reads,
-// and returns a problem for each. The lines keep their numbers.
+// withoutAliases removes the lines of ALIAS and ANAME records, which are specific to a host and unknown
+// to the parser, and returns a problem for each. The line numbers stay the same.
 func withoutAliases(text string) (rest string, problems []string) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -97,7 +96,7 @@ func withoutAliases(text string) (rest string, problems []string) {
 	return strings.Join(lines, "\n"), problems
 }
 
-// isHosts reports whether the host of a zone makes a record itself.
+// isHosts reports whether the host of a zone creates the record itself.
 func isHosts(rr dns.RR, origin string) bool {
 	switch rr.Header().Rrtype {
 	case dns.TypeSOA, dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3, dns.TypeNSEC3PARAM, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeZONEMD:
@@ -131,7 +130,7 @@ func recordOf(rr dns.RR, origin string) (key, value string, err error) {
 // rdata returns the data of a record in presentation format.
 func rdata(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header().String()) }
 
-// short describes a record in a message, without the key or policy in it.
+// short describes a record for a message, without most of a key or policy.
 func short(rr dns.RR) string {
 	const most = 40
 	data := []rune(rdata(rr))

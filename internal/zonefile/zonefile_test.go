@@ -24,7 +24,7 @@ func lines(sets map[string]zonefile.Set) (all []string) {
 	return all
 }
 
-// TestParse reads files as the hosts write them.
+// TestParse reads files in the formats of several hosts.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
