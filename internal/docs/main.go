@@ -1,9 +1,8 @@
-// Command docs generates docs/ from the provider's schemas, templates/ and examples/.
-// `go generate` at the top of the repository runs it.
+// Command docs generates docs/ from the provider's schemas, templates/ and examples/. `go generate` in
+// the root of the repository runs it.
 //
-// It reads the schemas from the provider in process (package schemajson), and runs
-// HashiCorp's tfplugindocs, a tool of go.mod, to write the pages and to validate them.
-// It needs Go's module cache, and neither a CLI nor a network.
+// It reads the schemas from the provider in process (package schemajson). HashiCorp's tfplugindocs, a tool of
+// go.mod, writes and validates the pages. The command requires Go's module cache, but neither a CLI nor a network.
 package main
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// shortName is the provider's name for tfplugindocs, which supports full addresses only
-// for HashiCorp's own providers.
+// shortName is the provider's name for tfplugindocs, which supports full addresses of HashiCorp's own
+// providers only.
 const shortName = "mailhost"
 
 func main() {
@@ -28,7 +27,7 @@ func main() {
 	}
 }
 
-// run writes the pages below dir, which has templates and examples, and validates them.
+// run writes and validates the pages below dir, which contains templates and examples.
 func run(ctx context.Context, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -60,8 +59,7 @@ func writeSchema(ctx context.Context, name string) error {
 	return os.WriteFile(name, text, 0o600)
 }
 
-// tfplugindocs runs the tool in the version of go.mod. It shows the tool's output only
-// after a failure.
+// tfplugindocs runs the tool in the version of go.mod. It prints the output only after a failure.
 func tfplugindocs(ctx context.Context, args []string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"tool", "tfplugindocs"}, args...)...)
 	if output, err := cmd.CombinedOutput(); err != nil {

@@ -10,8 +10,8 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// TestRunRefuses checks that run validates the pages and reports errors. What it writes is compared
-// with docs/ whenever the gate runs go generate.
+// TestRunRefuses checks that run validates the pages and reports errors. The gate runs go generate and
+// compares the pages with docs/.
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{

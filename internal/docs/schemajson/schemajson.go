@@ -1,12 +1,11 @@
 // Package schemajson converts the provider's schemas to the format of `terraform
 // providers schema -json`.
 //
-// A CLI writes only what its version supports: Terraform 1.11 omits identities, list
-// resources and actions. This package reads the schemas from the provider through the
-// plugin protocol, so it is complete without any CLI. The documentation is generated
-// from it, and the tests of the examples validate them with it.
+// A CLI writes only the parts that its version supports: Terraform 1.11 omits identities, list resources and
+// actions. This package reads the schemas from the provider through the plugin protocol, so the result is
+// complete and needs no CLI. The documentation is generated from it, and tests validate the examples with it.
 //
-// It is for tools and tests: main.go does not link it.
+// The package is for tools and tests: the provider's main.go does not link it.
 package schemajson
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Document returns the document with one provider of a name, in the format since Terraform 1.1.
+// Document returns the document for one provider, in the format since Terraform 1.1.
 func Document(ctx context.Context, name string, server tfprotov6.ProviderServer) ([]byte, error) {
 	p, err := Of(ctx, server)
 	if err != nil {
@@ -31,7 +30,7 @@ func Document(ctx context.Context, name string, server tfprotov6.ProviderServer)
 	return json.Marshal(tfjson.ProviderSchemas{FormatVersion: "1.0", Schemas: map[string]*tfjson.ProviderSchema{name: p}})
 }
 
-// Of returns all schemas of a provider, which need not be configured.
+// Of returns all schemas of a provider. The provider need not be configured.
 func Of(ctx context.Context, server tfprotov6.ProviderServer) (*tfjson.ProviderSchema, error) {
 	resp, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
@@ -61,8 +60,7 @@ func Of(ctx context.Context, server tfprotov6.ProviderServer) (*tfjson.ProviderS
 	}, nil
 }
 
-// each converts the values of a map. It returns nil for an empty map, which the document
-// omits.
+// each converts the values of a map. An empty map becomes nil, so that the document omits it.
 func each[From, To any](from map[string]From, convert func(From) To) map[string]To {
 	if len(from) == 0 {
 		return nil
@@ -78,7 +76,7 @@ func schema(s *tfprotov6.Schema) *tfjson.Schema {
 	return &tfjson.Schema{Version: uint64(s.Version), Block: block(s.Block)}
 }
 
-// block converts a block. The provider's have nested attributes, and no nested blocks.
+// block converts a block. The provider's blocks contain nested attributes, but no nested blocks.
 func block(b *tfprotov6.SchemaBlock) *tfjson.SchemaBlock {
 	return &tfjson.SchemaBlock{
 		Attributes: attributes(b.Attributes), Description: b.Description, DescriptionKind: kind(b.DescriptionKind), Deprecated: b.Deprecated,
@@ -138,8 +136,8 @@ func function(f *tfprotov6.Function) *tfjson.FunctionSignature {
 	return to
 }
 
-// ctyType converts a type of the plugin protocol to the CLIs' own. Both have the same JSON,
-// so that only a schema without a type fails, which no provider can serve.
+// ctyType converts a type of the plugin protocol to the CLI's type. Both have the same JSON, so it fails
+// only for a schema without a type, which no provider can serve.
 func ctyType(t tftypes.Type) (to cty.Type) {
 	text, err := json.Marshal(t)
 	if err == nil {
