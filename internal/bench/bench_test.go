@@ -9,8 +9,8 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// TestAccBench runs every part with a few objects and without the network, so that the rows
-// of PocketBase are missing. It does not look at the figures.
+// TestAccBench runs every part with a few objects and without the network, so the rows of PocketBase are
+// missing. It does not check the figures.
 func TestAccBench(t *testing.T) {
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set")

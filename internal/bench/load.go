@@ -70,7 +70,7 @@ func (b *bench) compareLoads(ctx context.Context, measure, versus string, target
 	return b.compare(side(ours), side(theirs), row{measure: measure, perSecond: true, target: target, versus: versus})
 }
 
-// limit is a request to a server with a large account and how long it may take.
+// limit is a request to a server with a large account, and the time that it may take.
 type limit struct {
 	measure, query string
 	most           time.Duration
@@ -97,7 +97,7 @@ func (b *bench) measureLarge(ctx context.Context) error {
 	return nil
 }
 
-// measureAccount measures requests to a server with an account of a size.
+// measureAccount measures requests to a server with an account of size mailboxes.
 func (b *bench) measureAccount(ctx context.Context, engine string, size int, limits []limit) error {
 	b.progress("creating an account with %d mailboxes, %s", size, engine)
 	s, err := b.mailhostd(ctx, engine, size)

@@ -1,13 +1,12 @@
 // Command bench compares the product with others on this machine and prints one table:
 // `make bench` runs it.
 //
-// Each figure is a ratio of two measurements of the same run, taken in turn (A B A B), so
-// that the machine's speed and load cancel out. The other side is the CLI's own
-// terraform_data, the server PocketBase, SQLite beside PostgreSQL, or a target in seconds.
-// The table shows the target beside each ratio and judges nothing.
+// Each figure is a ratio of two measurements of the same run, taken in turn (A B A B), so that the machine's
+// speed and load cancel out. The other side is the CLI's built-in terraform_data, the server PocketBase,
+// SQLite for PostgreSQL, or a target in seconds. The table shows a target for each ratio but no verdict.
 //
-// PocketBase is built from Go's module proxy, in a temporary module; if that fails, its rows
-// say so. Everything but the table is written below a temporary folder.
+// PocketBase is built from Go's module proxy in a temporary module; if the build fails, its rows report
+// that. Everything but the table is written to a temporary folder.
 package main
 
 import (
@@ -47,7 +46,7 @@ type bench struct {
 	begun              time.Time
 }
 
-// part is a part of the table that can be run alone.
+// part is a part of the table that can run alone.
 type part struct {
 	name, about string
 	run         func(*bench, context.Context) error
@@ -136,7 +135,7 @@ func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "[%4.0f s] %s\n", time.Since(b.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// measure runs a part. If it fails, it has a row that says so.
+// measure runs a part. If it fails, a row reports the error.
 func (b *bench) measure(ctx context.Context, p part) {
 	b.progress("%s: %s", p.name, p.about)
 	if err := p.run(b, ctx); err != nil {
@@ -164,7 +163,7 @@ func (b *bench) compare(ours, against func() ([]float64, error), rows ...row) er
 	return nil
 }
 
-// pocketBase is the module that is compared, in the last version that Go 1.26 builds.
+// pocketBase is the compared module, in the last version that Go 1.26 builds.
 const pocketBase = "github.com/pocketbase/pocketbase@v0.39.9"
 
 // pocketBaseMain is the program of the temporary module that embeds PocketBase.
@@ -186,7 +185,7 @@ func (b *bench) buildPocketBase(ctx context.Context) error {
 	return err
 }
 
-// goCommand runs the go command in a module. The error has the last line of its output.
+// goCommand runs the go command in a module. Its error contains the last line of the output.
 func goCommand(ctx context.Context, dir string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=off")

@@ -29,7 +29,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// server is a server process, and what a client needs to use its mailboxes.
+// server is a server process, with the data that a client needs to use its mailboxes.
 type server struct {
 	url                         string
 	authorization               string
@@ -138,9 +138,8 @@ func (s *server) start(cmd *exec.Cmd, output io.Reader, ready func(line string) 
 	return errors.New("the server ended before it was serving")
 }
 
-// connection is one kept-alive connection to a server. It writes requests by itself,
-// because the load shares the CPUs with the server, and Go's client costs more than many
-// a request to serve.
+// connection is one kept-alive connection to a server. It writes requests itself, because the load
+// shares the CPUs with the server, and Go's client costs more than many a request to serve.
 type connection struct {
 	net.Conn
 	s  *server
@@ -192,8 +191,8 @@ func (c *connection) create() error {
 	return err
 }
 
-// load sends requests on several connections for a time, at least until there is one response, and
-// returns how many per second got one.
+// load sends requests on several connections for a time, at least until the first response, and returns
+// the number of responses per second.
 func (s *server) load(ctx context.Context, connections int, duration time.Duration, send request) (rate float64, err error) {
 	open := make([]*connection, connections)
 	for i := range open {
@@ -222,7 +221,7 @@ func (s *server) load(ctx context.Context, connections int, duration time.Durati
 // domainName is the domain of all mailboxes.
 const domainName = "example.com"
 
-// populate creates an account that has a domain and mailboxes in it, and closes the store.
+// populate creates an account with a domain and mailboxes, and closes the store.
 func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, token string, err error) {
 	service, err := apiserver.New(apiserver.Options{Store: db})
 	if err != nil {
@@ -269,7 +268,7 @@ func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, to
 // person is the owner of a mailbox.
 type person struct{ localPart, first, last string }
 
-// personAt returns the n-th person, with a local part of its own.
+// personAt returns the n-th person, with a unique local part.
 func personAt(n int) person {
 	first, last := fmt.Sprintf("First%d", n%1000), fmt.Sprintf("Last%d", n)
 	return person{fmt.Sprintf("%s.%s", strings.ToLower(first), strings.ToLower(last)), first, last}

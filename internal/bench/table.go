@@ -11,11 +11,11 @@ import (
 // row is one line of the table: a measure of two sides.
 type row struct {
 	measure string
-	// perSecond is true for a rate, whose ratio has to be at least the target. The others
-	// are times, whose ratio has to be at most the target.
+	// perSecond is true for a rate: its ratio must be at least the target. The ratio of a time must be
+	// at most the target.
 	perSecond bool
 	target    float64
-	// ours and against have one value for each round.
+	// ours and against contain one value for each round.
 	ours, against []float64
 	versus        string // the other side
 	missing       string // why there is no measurement
@@ -31,7 +31,7 @@ func (r row) format(v float64) string {
 	return fmt.Sprintf("%.2f s", v)
 }
 
-// median returns the middle value, the mean of the two middle values if there are two.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -63,8 +63,7 @@ func (r row) cells() []string {
 	}
 }
 
-// table returns the rows as Markdown whose columns are aligned, so that it can be read in a
-// terminal too.
+// table returns the rows as Markdown with aligned columns, for a terminal.
 func table(rows []row) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
-// The configurations that are compared. All read the same people.
+// The compared configurations. All of them read the same people.
 const (
 	people = `
 locals {
@@ -54,8 +54,8 @@ resource "mailhost_mailbox" "this" {
   last_name  = local.people[count.index].last_name
 }
 `
-	// The state of a mailbox has about as many bytes as one of these: the CLI copies the states of all
-	// instances for each instance, so that their size costs time that no provider can save.
+	// The state of a mailbox is about as large as the state of one of these instances. The CLI copies
+	// all states for each instance, and no provider can save the time that their size costs.
 	asCountOfData = people + `
 resource "terraform_data" "this" {
   count = length(local.people)
@@ -68,8 +68,8 @@ resource "terraform_data" "this" {
 `
 )
 
-// compareSet compares a set with one terraform_data that has the same map: the least that
-// the CLI needs for it.
+// compareSet compares a set with one terraform_data with the same map, which takes the least possible
+// time in the CLI.
 func (b *bench) compareSet(ctx context.Context) error {
 	ours, err := b.workspace(asSet, b.set)
 	if err != nil {
@@ -94,8 +94,8 @@ func (b *bench) compareSet(ctx context.Context) error {
 	return b.compare(lifecycle(ours), lifecycle(theirs), rows...)
 }
 
-// compareSingle compares an empty plan of single mailboxes with one of as many terraform_data, which
-// no provider's process plans.
+// compareSingle compares an empty plan of single mailboxes with a plan of as many terraform_data, which
+// runs no provider process.
 func (b *bench) compareSingle(ctx context.Context) error {
 	applied := func(configuration string) (func() ([]float64, error), error) {
 		w, err := b.workspace(configuration, b.single)
@@ -124,7 +124,7 @@ type workspace struct {
 	dir string
 }
 
-// workspace makes a folder with a configuration and n people.
+// workspace creates a folder with a configuration and n people.
 func (b *bench) workspace(configuration string, n int) (*workspace, error) {
 	dir, err := os.MkdirTemp(b.scratch, "workspace-")
 	if err != nil {
@@ -142,7 +142,7 @@ func (b *bench) workspace(configuration string, n int) (*workspace, error) {
 	)
 }
 
-// reset removes the state, makes a new account with a domain, and initializes the folder.
+// reset removes the state, creates a new account with a domain, and initializes the folder.
 func (w *workspace) reset(ctx context.Context) error {
 	account := filepath.Join(w.dir, ".mailhost")
 	err := errors.Join(os.RemoveAll(filepath.Join(w.dir, "terraform.tfstate")), os.RemoveAll(account), os.Mkdir(account, 0o700))
@@ -158,7 +158,7 @@ func (w *workspace) reset(ctx context.Context) error {
 	return err
 }
 
-// plan measures a plan, which has to end with an exit code: 0 for no changes, 2 for changes.
+// plan measures a plan. It must end with the exit code: 0 for no changes, 2 for changes.
 func (w *workspace) plan(ctx context.Context, err *error, code int) float64 {
 	return w.run(ctx, err, code, "plan", "-detailed-exitcode", "-input=false")
 }
@@ -167,8 +167,8 @@ func (w *workspace) apply(ctx context.Context, err *error) float64 {
 	return w.run(ctx, err, 0, "apply", "-auto-approve", "-input=false")
 }
 
-// run measures a command of the CLI in seconds, which has to end with an exit code. It does
-// nothing after an error.
+// run measures a command of the CLI in seconds. The command must end with the exit code. After an error,
+// run does nothing.
 func (w *workspace) run(ctx context.Context, failed *error, code int, args ...string) float64 {
 	if *failed != nil {
 		return 0

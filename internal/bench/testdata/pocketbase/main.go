@@ -1,8 +1,8 @@
 // Command pocketbase serves PocketBase with a collection of mailboxes that only an
 // authenticated caller can use, in a folder and at an address. It prints a token and the id of a domain.
 //
-// A write is durable when it is acknowledged, as mailhostd's are: PocketBase's own
-// default is synchronous=NORMAL. Everything else is PocketBase's default.
+// An acknowledged write is durable, as in mailhostd, unlike with the default synchronous=NORMAL. All other
+// settings are PocketBase's defaults.
 package main
 
 import (
@@ -39,8 +39,7 @@ func run(dir, listen string) error {
 	return apis.Serve(app, apis.ServeConfig{HttpAddr: listen, ShowStartBanner: true})
 }
 
-// connect opens a database as PocketBase does, but durably. The auxiliary database has
-// the request log only.
+// connect opens a database like PocketBase, but durably. The auxiliary database contains only the request log.
 func connect(path string) (*dbx.DB, error) {
 	level := "FULL"
 	if filepath.Base(path) == "auxiliary.db" {
@@ -50,7 +49,7 @@ func connect(path string) (*dbx.DB, error) {
 		"&_pragma=synchronous("+level+")&_pragma=foreign_keys(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-32000)")
 }
 
-// collections are those of the benchmark, as PocketBase exports them.
+// collections contains the benchmark's collections, as PocketBase exports them.
 const collections = `[
 	{"id": "domains00000000", "name": "domains", "type": "base", "fields": [{"name": "name", "type": "text", "required": true}]},
 	{
@@ -72,8 +71,7 @@ const collections = `[
 	}
 ]`
 
-// seed creates the collections, a domain and a user. It returns a token of the user and the
-// domain's id.
+// seed creates the collections, a domain and a user. It returns a token of the user and the id of the domain.
 func seed(app core.App) (token, domain string, err error) {
 	if err := app.ImportCollectionsByMarshaledJSON([]byte(collections), false); err != nil {
 		return "", "", err
