@@ -1,6 +1,6 @@
-// Package localcli lets a Terraform or OpenTofu CLI run with a provider that was built here, for the
-// benchmarks and for tests that run a CLI as users do. The CLI looks nowhere else, and sees none
-// of the user's own settings. The package imports nothing of the provider.
+// Package localcli makes a Terraform or OpenTofu CLI use a locally built provider, for benchmarks and
+// for tests that run a CLI like users. The CLI finds providers nowhere else, and ignores the user's own
+// settings. The package must not import the provider.
 package localcli
 
 import (
@@ -19,8 +19,8 @@ import (
 // Version is the version under which the provider is installed.
 const Version = "0.2.0"
 
-// Install builds the provider of the module at root into a filesystem mirror below dir, and
-// writes a CLI configuration that knows no other place, for [Environment].
+// Install builds the provider of the module at root into a filesystem mirror below dir. It writes a CLI
+// configuration for [Environment] that allows no other source.
 func Install(ctx context.Context, root, dir string) error {
 	mirror, built := filepath.Join(dir, "mirror"), filepath.Join(dir, "provider")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+Version, "-o", built, ".")
@@ -32,7 +32,7 @@ func Install(ctx context.Context, root, dir string) error {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	// Terraform and OpenTofu take a source without a host to be in registries of their own.
+	// Terraform and OpenTofu look for a source without a host in different registries.
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
 		folder := filepath.Join(mirror, host, "mailhost", "mailhost", Version, runtime.GOOS+"_"+runtime.GOARCH)
 		if err := errors.Join(os.MkdirAll(folder, 0o755), os.Link(built, filepath.Join(folder, name))); err != nil {
@@ -45,9 +45,8 @@ func Install(ctx context.Context, root, dir string) error {
 
 func configFile(dir string) string { return filepath.Join(dir, "cli.tfrc") }
 
-// Environment returns what a CLI with the provider in dir gets of the user's environment: all but
-// the variables that would change what it does, where it keeps its own files, or which account
-// the provider uses. Logging stays in the user's hands.
+// Environment returns the environment for a CLI with the provider in dir: the user's variables without those
+// that change the CLI's behavior, the place of its files, or the provider's account. Logging variables stay.
 func Environment(environ []string, dir, home string) []string {
 	var kept []string
 	for _, v := range environ {
@@ -60,9 +59,9 @@ func Environment(environ []string, dir, home string) []string {
 	return append(kept,
 		"HOME="+home,
 		"TF_CLI_CONFIG_FILE="+configFile(dir),
-		"TF_IN_AUTOMATION=1", // no hints on what to type next
+		"TF_IN_AUTOMATION=1", // no hints for the next command
 		"TF_INPUT=0",
-		"CHECKPOINT_DISABLE=1", // no question for newer versions
+		"CHECKPOINT_DISABLE=1", // no check for newer versions
 	)
 }
 
