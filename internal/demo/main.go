@@ -1,5 +1,5 @@
-// Command demo installs the newest Terraform into a folder and prints its path, for a
-// machine without a CLI. demo.sh and cli.sh beside it are make demo. It checks the signature of the release.
+// Command demo installs the newest Terraform into a folder, checks the signature of the release, and
+// prints the path, for a machine without a CLI. The scripts demo.sh and cli.sh use it for make demo.
 package main
 
 import (
