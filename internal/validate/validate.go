@@ -1,11 +1,9 @@
-// Package validate provides the validators of the provider's schemas. Their limits come
-// from the API's contract, so that a plan refuses what the API would refuse, and no
-// limit is written twice.
+// Package validate provides the validators of the provider's schemas. Their limits come from the API's
+// contract, so that a plan refuses the same values as the API, and no limit is written twice.
 //
-// A validator accepts null and unknown values. Its error names the attribute, and
-// contains nothing of the value if the attribute is sensitive or write-only. Its
-// description completes "must be ...", in plain text or Markdown, for the schema's
-// documentation.
+// A validator accepts null and unknown values. Its error names the attribute, and does not quote a
+// sensitive or write-only value. Its description completes "must be ...", in plain text or Markdown, for
+// the schema's documentation.
 //
 // The package may import the plugin framework and, of this module, apiserver/api.
 package validate
@@ -27,9 +25,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Rule returns a validator that applies a rule of the API: a function that returns the
-// canonical form of a value, or an error for the author of the configuration. noun
-// describes a value with its article, as in "an e-mail address".
+// Rule returns a validator that applies a rule of the API: a function that returns the canonical form of
+// a value, or an error for users. noun describes a value with its article, as in "an e-mail address".
 func Rule(noun string, rule func(string) (string, error)) validator.String {
 	return stringValidator{description{noun, noun}, func(s string) string {
 		_, err := rule(s)
@@ -54,8 +51,8 @@ func Country() validator.String {
 	return Rule("a two-letter country code of ISO 3166, such as DE", api.CheckCountry)
 }
 
-// Duration returns a validator of durations between low and high, such as 90m or 720h.
-// If high is 0, there is no upper bound.
+// Duration returns a validator of durations between low and high, such as 90m or 720h. A high of 0 means
+// no upper bound.
 func Duration(low, high time.Duration) validator.String {
 	bounds := "at least " + shortDuration(low)
 	if high > 0 {
@@ -73,7 +70,7 @@ func Duration(low, high time.Duration) validator.String {
 	})
 }
 
-// shortDuration formats a duration without trailing zeros: 1h for 1h0m0s.
+// shortDuration formats a duration without trailing zeros: 1h instead of 1h0m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -85,8 +82,8 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// Length returns a validator of the length limits, in characters, and the format of the field name
-// in the request body T. The contract must set an upper limit.
+// Length returns a validator of the length limits, in characters, and the format of the field name in
+// the request body T. The contract must set an upper limit.
 func Length[T any](name string) validator.String {
 	f := fieldOf[T](name, `maxLength:"…"`, func(f *api.Field) bool { return f.MaxLength != nil })
 	plain := fmt.Sprintf("at most %d characters long", *f.MaxLength)
@@ -147,8 +144,8 @@ func (d description) Description(context.Context) string { return d.plain }
 
 func (d description) MarkdownDescription(context.Context) string { return d.markdown }
 
-// attributeError returns the error of an invalid value. It replaces problem, which may
-// quote the value, if the value is a secret.
+// attributeError returns the error for an invalid value. For a secret value, it replaces problem, which
+// may quote it.
 func (d description) attributeError(ctx context.Context, config tfsdk.Config, at path.Path, problem string) diag.Diagnostic {
 	if isSecret(ctx, config, at) {
 		problem = "must be " + d.plain
@@ -157,8 +154,7 @@ func (d description) attributeError(ctx context.Context, config tfsdk.Config, at
 	return diag.NewAttributeErrorDiagnostic(at, "Invalid "+name, strings.TrimSuffix(name+" "+problem, ".")+".")
 }
 
-// display formats a path for people. It leaves out the elements of a set, because
-// their path contains their value.
+// display formats a path for users. It omits set elements, because their path contains their value.
 func display(at path.Path) string {
 	var shown path.PathSteps
 	for _, step := range at.Steps() {
@@ -169,14 +165,14 @@ func display(at path.Path) string {
 	return shown.String()
 }
 
-// isSecret reports whether the attribute at a path, or one around it, is sensitive or
+// isSecret reports whether the attribute at a path, or an attribute around it, is sensitive or
 // write-only.
 func isSecret(ctx context.Context, config tfsdk.Config, at path.Path) bool {
 	if config.Schema == nil {
 		return false
 	}
 	for ; len(at.Steps()) > 0; at = at.ParentPath() {
-		// The elements of a collection have no attribute of their own.
+		// Elements of a collection are not attributes.
 		attribute, diags := config.Schema.AttributeAtPath(ctx, at)
 		if !diags.HasError() && (attribute.IsSensitive() || attribute.IsWriteOnly()) {
 			return true
@@ -187,7 +183,7 @@ func isSecret(ctx context.Context, config tfsdk.Config, at path.Path) bool {
 
 type stringValidator struct {
 	description
-	// check returns the problem of a value, which begins with "must", or "".
+	// check returns the problem of a value, which begins with "must", or "" for a valid value.
 	check func(string) string
 }
 

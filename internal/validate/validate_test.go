@@ -134,7 +134,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// TestNoLimit checks that a validator without a limit in the contract says which tag is missing.
+// TestNoLimit checks that a validator without a limit in the contract names the missing tag.
 func TestNoLimit(t *testing.T) {
 	t.Parallel()
 	const begin, end = `validate: the field "domain" of api.CreateMailboxBody has no limit to validate; declare it there with the tags `, ", or remove the validator"
