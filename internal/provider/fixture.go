@@ -17,8 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
-// loadedName is the file in the data directory with the SHA-256 of the fixture that was
-// loaded last.
+// loadedName is a file in the data directory: the SHA-256 of the fixture loaded last.
 const loadedName = "fixture.sha256"
 
 // loadFixture loads the fixture's accounts that do not exist yet.
@@ -50,8 +49,8 @@ func (s settings) loadFixture(ctx context.Context, service *apiserver.Service) e
 	return os.WriteFile(filepath.Join(s.dataDir, loadedName), []byte(sum(text)), 0o600)
 }
 
-// warnFixtureChanged warns about a fixture that was changed after it was loaded: its
-// accounts exist, so that nothing of the change is loaded.
+// warnFixtureChanged warns about a fixture changed after it was loaded: its accounts exist, so the
+// changes are ignored.
 func (s settings) warnFixtureChanged(diags *diag.Diagnostics) {
 	if s.fixture == "" {
 		return

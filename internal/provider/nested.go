@@ -11,10 +11,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnszone"
 )
 
-// nested has the fields of each map attribute that Terraform sees as a nested attribute,
-// by resource and attribute: there its fields can be optional and have descriptions. To
-// the framework it is a plain map of objects, because the framework's time for nested
-// attributes grows with the square of the map's size. The values are the same for both.
+// nested contains the fields of each map attribute that Terraform sees as a nested attribute, by resource and
+// attribute: there the fields can be optional and have descriptions. The framework sees a plain map of objects
+// with the same values, because its time for nested attributes grows with the square of the map's size.
 var nested = map[string]map[string]map[string]schema.Attribute{
 	"mailhost_dns_zone": {"records": dnszone.RecordFields()},
 }

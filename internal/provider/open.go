@@ -76,8 +76,8 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 	return service, client.New(o), nil
 }
 
-// checkAccount refuses an account id of the environment that would create another account
-// in the file, because it may be meant for a remote API.
+// checkAccount refuses an account id from the environment that would create another account in the file,
+// because the id may be meant for a remote API.
 func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) error {
 	if !s.accountFromEnv {
 		return nil
@@ -90,8 +90,7 @@ func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) 
 		s.dataDir, strings.Join(ids, ", "), envAccountID, s.accountID)
 }
 
-// prepareDataDir creates the directory with a .gitignore of its own, because it contains
-// customer data.
+// prepareDataDir creates the directory with its own .gitignore, because the directory contains customer data.
 func prepareDataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -103,8 +102,8 @@ func prepareDataDir(dir string) error {
 	return os.WriteFile(ignore, []byte("*\n"), 0o600)
 }
 
-// tokenTimeout limits a request to the OAuth issuer. The request does not have the context
-// of the call that needs the token, and without a limit all calls would wait.
+// tokenTimeout limits a request to the OAuth issuer. The context of the call that needs the token does
+// not, and all calls wait for the token.
 const tokenTimeout = 30 * time.Second
 
 // tokenSource returns tokens of the client-credentials flow (RFC 6749, section 4.4).
@@ -112,8 +111,8 @@ func tokenSource(flow *clientcredentials.Config) oauth2.TokenSource {
 	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, tokenClient()))
 }
 
-// tokenClient returns the client for issuers of tokens. It follows no redirect: a 307 would send
-// the credential for the issuer to another address.
+// tokenClient returns the client for token issuers. It follows no redirect: a 307 would send the
+// issuer's credential to another address.
 func tokenClient() *http.Client {
 	return &http.Client{
 		Timeout:       tokenTimeout,

@@ -47,11 +47,11 @@ func New(version string) func() provider.Provider {
 type Replacements struct {
 	// Transport sends the requests to a remote API.
 	Transport http.RoundTripper
-	// Hooks are those of the API client.
+	// Hooks replace time, randomness and limits of the API client.
 	Hooks client.Hooks
 }
 
-// NewReplaced is like New with a replaced environment, for tests.
+// NewReplaced is New for tests, with a replaced environment.
 func NewReplaced(version string, r Replacements) func() provider.Provider {
 	return newIn(&process{replaced: r}, version)
 }
@@ -74,7 +74,7 @@ func newIn(p *process, version string) func() provider.Provider {
 	return func() provider.Provider { return &mailhost{version: version, process: p} }
 }
 
-// process has the open connections of the provider instances of one process.
+// process stores the open connections of the provider instances in one process.
 type process struct {
 	replaced Replacements
 
@@ -101,7 +101,7 @@ func (p *process) close() error {
 type mailhost struct {
 	version string
 	process *process
-	// validated counts the validated configurations that Configure has not seen yet.
+	// validated counts the validated configurations that Configure has yet to receive.
 	validated atomic.Int64
 }
 
@@ -176,9 +176,9 @@ func (p *mailhost) ValidateConfig(context.Context, provider.ValidateConfigReques
 	p.validated.Add(1)
 }
 
-// servesOneWalk reports whether the configuration is for a single walk, for which core validates
-// and configures the provider. `terraform test` configures the provider of a test file without
-// validating it, and uses it for every plan, apply and destroy of the file.
+// servesOneWalk reports whether the configuration serves a single walk: core validates and configures
+// the provider once per walk. `terraform test` configures the provider of a test file without validating
+// it, and uses it for every plan, apply and destroy of the file.
 func (p *mailhost) servesOneWalk() bool {
 	for n := p.validated.Load(); n > 0; n = p.validated.Load() {
 		if p.validated.CompareAndSwap(n, n-1) {
@@ -222,8 +222,7 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	provide(resp, opened)
 }
 
-// endTimeout limits the cleanups at the end: the CLI kills a process two seconds after it
-// has requested it to end.
+// endTimeout limits the cleanup: the CLI kills a process two seconds after the request to end.
 const endTimeout = 1500 * time.Millisecond
 
 // provide passes the session to everything that the framework configures.
@@ -300,7 +299,7 @@ func (p *mailhost) Functions(context.Context) []func() function.Function {
 	return mailhostfunction.All()
 }
 
-// NewServer returns the server of the plugin protocol for a provider.
+// NewServer returns the plugin protocol server of a provider.
 func NewServer(p provider.Provider) tfprotov6.ProviderServer {
 	return compact.NewServer(p, &server{providerserver.NewProtocol6(p)().(compact.Framework)})
 }
@@ -310,5 +309,5 @@ func Factory(p provider.Provider) func() (tfprotov6.ProviderServer, error) {
 	return func() (tfprotov6.ProviderServer, error) { return NewServer(p), nil }
 }
 
-// server is the framework's server, whose schema has the fields of [nested] attributes.
+// server is the framework's server with the fields of [nested] attributes in its schema.
 type server struct{ compact.Framework }

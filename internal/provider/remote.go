@@ -70,7 +70,7 @@ func (c config) resolveOAuth2(ctx context.Context, s *settings) (diags diag.Diag
 	return append(diags, checkOAuth2(s.oauth2)...)
 }
 
-// checkOAuth2 reports settings that would make the first request fail.
+// checkOAuth2 reports settings with which the first request would fail.
 func checkOAuth2(o *clientcredentials.Config) (diags diag.Diagnostics) {
 	at := path.Root("oauth2")
 	switch u, ok := absolute(o.TokenURL); {

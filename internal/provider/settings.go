@@ -19,7 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// The environment variables that stand in for settings.
+// The environment variables for settings that the provider block omits.
 const (
 	envBaseURL   = "MAILHOST_BASE_URL"
 	envAccountID = "MAILHOST_ACCOUNT_ID"
@@ -56,15 +56,15 @@ type embeddedConfig struct {
 	Fixture types.String `tfsdk:"fixture"`
 }
 
-// settings are the resolved provider block and environment: either a remote API (baseURL)
-// or an embedded account (dataDir).
+// settings are the resolved provider block and environment: for a remote API (baseURL) or an embedded
+// account (dataDir).
 type settings struct {
 	accountID string
 	// accountFromEnv means that accountID comes from the environment.
 	accountFromEnv bool
 
 	baseURL string
-	// One of these is the credential.
+	// At most one of these credentials is set.
 	token    string
 	oauth2   *clientcredentials.Config
 	workload *workloadIdentity
@@ -72,7 +72,7 @@ type settings struct {
 	dataDir string
 	fixture string
 
-	// requestsPerMinute is 0 without a limit.
+	// requestsPerMinute is 0 for no limit.
 	requestsPerMinute int
 }
 
@@ -131,8 +131,7 @@ func (c config) credentials() (names []string) {
 	return names
 }
 
-// resolveEmbedded reads an explicit embedded block. It takes precedence over the
-// environment's settings for a remote API.
+// resolveEmbedded reads an explicit embedded block. It takes precedence over environment variables for a remote API.
 func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
 	remote := c.credentials()
 	if c.BaseURL.ValueString() != "" {
@@ -156,8 +155,7 @@ func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(st
 	return diags
 }
 
-// resolveImplicit resolves a provider block without an API. Every sign that a remote API
-// was intended is an error.
+// resolveImplicit resolves a provider block without an API. Any sign of an intended remote API is an error.
 func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Diagnostics) {
 	const instead = "Without base_url the provider would apply to an embedded account in a local file, which needs no credential. " +
 		"Set base_url (or " + envBaseURL + ") to the API that the credential belongs to; for an embedded account remove the credential, or set embedded = {}."
@@ -198,7 +196,7 @@ func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Dia
 func (s *settings) embedIn(dir string, c config) (diags diag.Diagnostics) {
 	s.accountFromEnv = s.accountID != "" && c.AccountID.IsNull()
 	s.dataDir = cmp.Or(dir, defaultDataDir)
-	if strings.Contains(dir, "://") { // which may contain a password
+	if strings.Contains(dir, "://") { // a URL may contain a password
 		s.dataDir = defaultDataDir
 		diags.AddAttributeError(path.Root("embedded").AtName("data_dir"), "Invalid data_dir",
 			"An embedded account is in a directory of this machine, and the data_dir is a URL. For an account in PostgreSQL, run mailhostd serve --database postgres://…, and set base_url to the address of that server.")
@@ -211,7 +209,7 @@ func (s *settings) embedIn(dir string, c config) (diags diag.Diagnostics) {
 	return diags
 }
 
-// unknown returns the names of the settings that are known only after an apply.
+// unknown returns the names of the settings that only an apply knows.
 func (c config) unknown(ctx context.Context) (names []string) {
 	for _, setting := range []struct {
 		name  string
@@ -224,8 +222,8 @@ func (c config) unknown(ctx context.Context) (names []string) {
 	return names
 }
 
-// notKnownYet is the error of a call that needs the API while settings are unknown. The
-// plan of a create does not, and its apply has the settings.
+// notKnownYet is the error of a call that requires the API while settings are unknown. The plan of a
+// create does not require it, and its apply knows the settings.
 func notKnownYet(names []string) error {
 	return &session.OpenError{
 		Summary: "Provider setting not known yet",
@@ -259,7 +257,7 @@ func (c config) backend(s settings) session.Backend {
 	}
 }
 
-// limit returns the limit of requests of the provider block, or env if it is null there; 0 is none.
+// limit returns the limit of requests in the provider block, or in env if it is null; 0 means no limit.
 func (c config) limit(env string, diags *diag.Diagnostics) int {
 	text := strings.TrimSpace(env)
 	if !c.MaxRequestsPerMinute.IsNull() {

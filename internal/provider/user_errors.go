@@ -10,14 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// fraction matches the framework's error of a number with a fraction where it wants none.
+// fraction matches the framework's error for a fraction in place of a whole number.
 var fraction = regexp.MustCompile(`\(\*big\.Float=([^)]+)\) is not an integer`)
 
-// required matches the framework's error of a required attribute that is null.
+// required matches the framework's error for a null required attribute.
 var required = regexp.MustCompile(`^Must set a configuration value for the (.+) attribute as the provider has marked it as required`)
 
-// inWords returns the diagnostics with the framework's errors about mistakes of a configuration
-// in words for its author, each once. The framework calls them errors of the provider.
+// inWords rewords the framework's errors about mistakes in a configuration for its author, and drops
+// duplicates. The framework calls them errors of the provider.
 func inWords(diags []*tfprotov6.Diagnostic) []*tfprotov6.Diagnostic {
 	var all []*tfprotov6.Diagnostic
 	for _, d := range diags {
@@ -51,7 +51,7 @@ func attributeName(d *tfprotov6.Diagnostic) string {
 	return "A value"
 }
 
-// explained calls the framework, and puts the diagnostics of its response in words.
+// explained calls the framework, and rewords the diagnostics of its response.
 func explained[Req, Resp any](ctx context.Context, req *Req, next func(context.Context, *Req) (*Resp, error), diagnostics func(*Resp) *[]*tfprotov6.Diagnostic) (*Resp, error) {
 	resp, err := next(ctx, req)
 	if err == nil {

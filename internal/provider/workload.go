@@ -21,8 +21,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// The environment variables of workload identity. GitHub sets the last two in a job that has the
-// permission id-token: write.
+// The environment variables of workload identity. GitHub sets the last two in a job with the permission
+// id-token: write.
 const (
 	envAudience     = "MAILHOST_AUDIENCE"
 	envIDToken      = "MAILHOST_ID_TOKEN"
@@ -36,17 +36,17 @@ type workloadConfig struct {
 	TokenFile types.String `tfsdk:"token_file"`
 }
 
-// workloadIdentity is a source of the tokens by which the job that Terraform runs in identifies
-// itself (OpenID Connect). They are in no configuration, plan or state.
+// workloadIdentity is a source of tokens that identify the job in which Terraform runs (OpenID Connect).
+// No configuration, plan or state contains them.
 type workloadIdentity struct {
 	// audience is the API's name in the aud claim.
 	audience string
-	// One of these has the token, or all are empty.
+	// At most one of these sources of the token is set.
 	tokenFile, token, requestURL string
 	requestToken                 string // for requestURL
 }
 
-// resolveWorkload returns where the job's tokens come from.
+// resolveWorkload returns the source of the job's tokens.
 func (c config) resolveWorkload(ctx context.Context, getenv func(string) string) (w *workloadIdentity, diags diag.Diagnostics) {
 	var block workloadConfig
 	if !c.WorkloadIdentity.IsNull() {
@@ -75,7 +75,7 @@ func (c config) resolveWorkload(ctx context.Context, getenv func(string) string)
 	return w, diags
 }
 
-// Token implements oauth2.TokenSource. A long apply gets further tokens after the exp claim.
+// Token implements oauth2.TokenSource. A long apply gets new tokens after the time in the exp claim.
 func (w *workloadIdentity) Token() (*oauth2.Token, error) {
 	switch {
 	case w.tokenFile != "":
@@ -94,10 +94,10 @@ func (w *workloadIdentity) Token() (*oauth2.Token, error) {
 	return w.check(token, "GitHub's response")
 }
 
-// idTokenAlgorithms are those of tokens whose claims are read here; the API verifies the signature.
+// idTokenAlgorithms are accepted when claims are read; the API verifies the signature.
 var idTokenAlgorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
 
-// check refuses a token for another service, which this API could use there.
+// check refuses a token for another service, which this API could misuse there.
 func (w *workloadIdentity) check(token, source string) (*oauth2.Token, error) {
 	var claims jwt.Claims
 	parsed, err := jwt.ParseSigned(token, idTokenAlgorithms)
@@ -113,10 +113,10 @@ func (w *workloadIdentity) check(token, source string) (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: token, Expiry: claims.Expiry.Time()}, nil
 }
 
-// maxIDTokenResponse bounds what is read of GitHub's response, in bytes.
+// maxIDTokenResponse limits GitHub's response, in bytes.
 const maxIDTokenResponse = 64 << 10
 
-// request gets a token from GitHub. The address and the credential for it are the job's own.
+// request requests a token from GitHub, at the address and with the credential of the job.
 func (w *workloadIdentity) request() (string, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, w.requestURL, nil)
 	if err != nil {
