@@ -24,9 +24,9 @@ import (
 type goal struct {
 	want    []entry
 	ignored patterns
-	// isRemovable reports whether the plan has named a record as one that it removes.
+	// isRemovable reports whether the plan announced that it removes a record.
 	isRemovable func(record) bool
-	// prior are the records of the state, for an API that can't list them.
+	// prior contains the records of the state, for an API that can't list records.
 	prior map[record]int64
 }
 
@@ -37,16 +37,16 @@ type run struct {
 	mu     sync.Mutex
 	diags  diag.Diagnostics
 	actual map[record]int64
-	// isStopped means that an error concerns all further steps too. skipped counts them.
+	// isStopped means that an error also concerns the remaining steps. skipped counts the steps not made.
 	isStopped bool
 	skipped   int
-	// adopted are existing records that only a conflict has named.
+	// adopted are existing records known only from a conflict.
 	adopted []record
 }
 
-// apply changes the domain's records to the goal. It returns the records that the zone has
-// afterwards, and the ones that were removed. Every failure is an error at its own value. The other
-// changes are made all the same, except deletes, which need the success of everything else.
+// apply changes the domain's records to the goal. It returns the records of the zone afterwards, and the
+// removed records. Each failure is an error at the record's value and stops no other change except the
+// deletes, which require that everything else succeeded.
 func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actual map[record]int64, removed []record) {
 	has, err := z.read(ctx)
 	isUnreadable := errors.Is(err, errUnreadable)
@@ -101,7 +101,7 @@ func (r *run) all(ctx context.Context, c changes) {
 		for _, s := range steps {
 			done := r.do(ctx, s)
 			if s.isDelete && !done {
-				break // the record excludes the ones that follow
+				break // the next records can't be created beside it
 			}
 			if s.isDelete {
 				deleted = append(deleted, s)
@@ -127,11 +127,11 @@ func (r *run) all(ctx context.Context, c changes) {
 	}
 }
 
-// putBackTimeout limits the repair of a name, which is not interrupted with the run.
+// putBackTimeout limits the repair of a name, which an interrupt of the run does not stop.
 const putBackTimeout = 30 * time.Second
 
-// putBack creates records again that were deleted for others that could not be created, so that
-// their name does not stay without a record.
+// putBack recreates records that were deleted for others, if none of the others could be created, so
+// that their name does not stay without a record.
 func (r *run) putBack(ctx context.Context, deleted []step) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTimeout)
 	defer cancel()
@@ -214,7 +214,7 @@ func (r *run) fail(ctx context.Context, err error, summary string, s step) {
 	}
 }
 
-// update returns what the step changes.
+// update returns the changes of the step.
 func (s step) update() (body api.UpdateDNSRecordBody) {
 	if s.rdata != s.before.rdata {
 		body.Value = &s.rdata
@@ -222,11 +222,11 @@ func (s step) update() (body api.UpdateDNSRecordBody) {
 	if s.priority != s.before.priority {
 		body.Prio = s.prio()
 	}
-	body.TTL = &s.ttl // null would be the default
+	body.TTL = &s.ttl // null would mean the default
 	return body
 }
 
-// create creates the record of a step, or takes an identical one that others have created.
+// create creates the record of a step, or adopts an identical record that others created.
 func (r *run) create(ctx context.Context, s step) error {
 	_, err := r.client.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: r.id, Name: s.name, Type: s.recordType, Value: s.rdata, TTL: &s.ttl, Prio: s.prio()})
 	if !client.IsConflict(err) {
@@ -261,28 +261,27 @@ var (
 
 // step is a request that changes one record.
 type step struct {
-	// record is the record that the step creates, changes another one to, or deletes.
+	// record is the record after a create or a change, or the deleted record.
 	record
 
 	ttl int64
-	// id is the record that is changed or deleted; "" for a create, and on an API that can't list records.
+	// id identifies the changed or deleted record; it is "" for a create, and on an API that can't list records.
 	id string
-	// before is the content of the record that is changed.
+	// before is the content of the changed record.
 	before *record
 	// isDelete distinguishes a delete from a change.
 	isDelete bool
 }
 
-// changes lead from the records that a domain has to the wanted ones.
+// changes lead from the domain's records to the wanted records.
 //
-// A surplus record is changed to a missing one of the same name, type and purpose where
-// there are both, so that the name is never without a record. The other missing records
-// are created first, and the other surplus ones deleted at the end. Only a record that
-// excludes a wanted one, such as a CNAME, is deleted before.
+// A surplus record is changed to a missing record of the same name, type and purpose if there is one, so
+// that the name is never without a record. Other missing records are created first, and other surplus
+// records deleted at the end. Only a record that excludes a wanted one, such as a CNAME, is deleted earlier.
 type changes struct {
-	// byName are sequences, one for each name. They are independent of each other.
+	// byName contains a sequence for each name. The sequences are independent of each other.
 	byName [][]step
-	// deletes follow when all of them have succeeded.
+	// deletes follow after all sequences succeeded.
 	deletes []step
 }
 
@@ -294,8 +293,8 @@ type bucket struct {
 
 func bucketOf(r record) bucket { return bucket{r.recordKey, r.purpose()} }
 
-// changesOf returns the changes from what a domain has to the wanted records with their
-// TTLs. It deletes only what isRemovable reports.
+// changesOf returns the changes from the domain's records to the wanted records with their TTLs. It
+// deletes only records for which isRemovable returns true.
 func changesOf(has map[record]served, want map[record]int64, isRemovable func(record) bool) (c changes) {
 	surplus := map[bucket][]record{}
 	for _, r := range sorted(has) {
@@ -312,7 +311,7 @@ func changesOf(has map[record]served, want map[record]int64, isRemovable func(re
 			}
 			s.id, s.before = known.id, &r
 		} else if len(surplus[b]) > 0 {
-			// A change of the priority alone keeps the value.
+			// Prefer a change of only the priority, which keeps the value.
 			i := max(0, slices.IndexFunc(surplus[b], func(other record) bool { return other.rdata == r.rdata }))
 			before := surplus[b][i]
 			surplus[b] = slices.Delete(surplus[b], i, i+1)
@@ -352,7 +351,7 @@ func (s step) compare(other step) int {
 	return cmp.Or(cmp.Compare(phase(s), phase(other)), s.record.compare(other.record))
 }
 
-// excludes reports whether a surplus record must be deleted before steps at its name.
+// excludes reports whether a surplus record must be deleted before the steps at its name.
 func excludes(r record, steps []step) bool {
 	return slices.ContainsFunc(steps, func(s step) bool {
 		isCNAME := r.recordType == dnsdata.TypeCNAME || s.recordType == dnsdata.TypeCNAME

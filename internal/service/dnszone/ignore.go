@@ -19,7 +19,7 @@ type pattern struct {
 	name *regexp.Regexp
 	// types is nil if every type matches.
 	types map[string]bool
-	// err is why the element is none; its other fields are then zero, as those of an unknown one.
+	// err explains an invalid element. The other fields are then zero, as for an unknown element.
 	err error
 }
 
@@ -58,7 +58,7 @@ func parsePattern(s, domain string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	p.name = regexp.MustCompile(patternExpression(name)) // the name is quoted, and in ASCII
+	p.name = regexp.MustCompile(patternExpression(name)) // the expression is quoted, and in ASCII
 	return p, nil
 }
 
@@ -108,10 +108,10 @@ func patternExpression(name string) string {
 	return "^" + wildcards.Replace(regexp.QuoteMeta(name)) + "$"
 }
 
-// wildcards replaces quoted wildcards. Strings that begin at one place are tried in this order.
+// wildcards replaces quoted wildcards. At each position, the earlier pairs take precedence.
 var wildcards = strings.NewReplacer(`\*\*`, "[^@]*", `\*`, "[^.@]*", `\?`, "[^.@]")
 
-// patternsOf reads the list ignore. isKnown is false if only the apply knows the list or an element.
+// patternsOf parses the list ignore. isKnown is false if only the apply knows the list or an element.
 func patternsOf(list types.List, domain string) (all patterns, isKnown bool) {
 	isKnown = !list.IsUnknown()
 	for _, element := range list.Elements() {

@@ -19,7 +19,7 @@ import (
 // recordKey identifies the records of one name and type, in canonical form.
 type recordKey struct{ name, recordType string }
 
-// String returns the key as records has it.
+// String returns the key in the spelling of the map records.
 func (k recordKey) String() string { return k.name + " " + k.recordType }
 
 // record is the content of a DNS record in canonical form: records with the same content
@@ -32,7 +32,7 @@ type record struct {
 	priority int64
 }
 
-// value returns the record's value as records has it, with the priority in front.
+// value returns the value in the spelling of the map records, with the priority in front.
 func (r record) value() string {
 	if r.priority < 0 {
 		return r.rdata
@@ -55,7 +55,7 @@ func (r record) prio() *int64 {
 	return &r.priority
 }
 
-// purpose returns the use of the record by mail software, or "".
+// purpose returns the record's use by mail software, or "".
 func (r record) purpose() dnsdata.Purpose { return dnsdata.PurposeOf(r.recordType, r.rdata) }
 
 func (r record) isNullMX() bool { return dnsdata.IsNullMX(r.recordType, r.rdata) }
@@ -93,7 +93,7 @@ func parseKey(s, domain string) (recordKey, error) {
 	return recordKey{name, recordType}, nil
 }
 
-// parseValue parses a value of a key: the RDATA as in a zone file.
+// parseValue parses a value of a key, the RDATA in the syntax of zone files.
 func parseValue(k recordKey, s string) (record, error) {
 	priority, rdata, err := dnsdata.ParseRDATA(k.recordType, s)
 	if err != nil {
@@ -106,7 +106,7 @@ func sorted[V any](records map[record]V) []record {
 	return slices.SortedFunc(maps.Keys(records), record.compare)
 }
 
-// lines describes records for a list in a message.
+// lines describes records, one per line, for a list in a message.
 func lines[R fmt.Stringer](records []R) []string {
 	all := make([]string, len(records))
 	for i, r := range records {
@@ -125,30 +125,29 @@ func shortened(s string) string {
 
 // entry is an entry of the map records: the records of one name and type.
 type entry struct {
-	// spelled is the key as written.
+	// spelled is the configured key.
 	spelled string
-	// key is the zero value if the key is invalid, which keyErr explains.
+	// key is the zero value for an invalid key, explained by keyErr.
 	key    recordKey
 	keyErr error
 	ttl    types.Int64
 	// values is nil if the list is null or unknown.
 	values []entryValue
-	// isKnown reports whether every value is known, isMissing whether there is no list.
+	// isKnown reports whether every value is known, isMissing whether the list is missing.
 	isKnown, isMissing bool
 }
 
-// entryValue is a value of an entry. record is set if the value is valid.
+// entryValue is a value of an entry. record is set for a valid value.
 type entryValue struct {
 	spelled types.String
 	record  record
 	err     error
 }
 
-// isValid reports whether the value is known, and valid for a valid key.
+// isValid reports whether the value is known and valid, and its key valid.
 func (v entryValue) isValid() bool { return v.record != record{} }
 
-// entriesOf reads the map records, in the order of its keys. domain is the domain's
-// name, or "" if it is unknown.
+// entriesOf parses the map records, in the order of its keys. domain is the domain's name, or "" if unknown.
 func entriesOf(records types.Map, domain string) []entry {
 	elements := records.Elements()
 	all := make([]entry, 0, len(elements))
@@ -186,7 +185,7 @@ func entryOf(spelled string, element attr.Value, domain string) entry {
 	return e
 }
 
-// effectiveTTL returns the TTL of the entry's records: the default if it has none.
+// effectiveTTL returns the TTL of the entry's records, or the default for null.
 func (e entry) effectiveTTL() types.Int64 {
 	if e.ttl.IsNull() {
 		return types.Int64Value(api.DefaultDNSTTL)
@@ -194,8 +193,7 @@ func (e entry) effectiveTTL() types.Int64 {
 	return e.ttl
 }
 
-// contents returns the records of entries with their TTLs. It leaves out what is unknown
-// or invalid.
+// contents returns the records of entries with their TTLs. It omits unknown and invalid values.
 func contents(entries []entry) map[record]int64 {
 	all := make(map[record]int64, len(entries))
 	for _, e := range entries {
@@ -218,8 +216,8 @@ func entryObject(ttl types.Int64, values attr.Value) attr.Value {
 	return types.ObjectValueMust(entryType.AttrTypes, map[string]attr.Value{"ttl": ttl, "values": values})
 }
 
-// flatten returns the map records for the records that a domain has, with their TTLs, in the
-// spelling and the order of the entries. Of two entries for one key, the first counts.
+// flatten returns the map records for the domain's records with their TTLs, in the spelling and the
+// order of the entries. If two entries share a key, the first counts.
 func flatten(actual map[record]int64, spellings ...entry) types.Map {
 	byKey := map[recordKey][]record{}
 	for _, r := range sorted(actual) {
@@ -240,11 +238,11 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 	return types.MapValueMust(entryType, elements)
 }
 
-// ttlOf returns the TTL of a key's records: the first that differs from the entry's, so that a
-// plan shows the difference. Without one in the entry, as after an import, different TTLs are null.
+// ttlOf returns the TTL of a key's records: the first that differs from the entry's, so that a plan
+// shows the difference. If the entry sets no TTL, as after an import, different TTLs become null.
 func ttlOf(records []record, actual map[record]int64, e entry) types.Int64 {
 	expected := e.ttl.ValueInt64()
-	isExpected := expected != mixedTTL // which is the value of null too
+	isExpected := expected != mixedTTL // mixedTTL is the value of null too
 	if !isExpected {
 		expected = actual[records[0]]
 	}
@@ -260,8 +258,8 @@ func ttlOf(records []record, actual map[record]int64, e entry) types.Int64 {
 	return types.Int64Value(expected)
 }
 
-// spelledValues returns the values of a key's records: first those that the entry has, in
-// its order and spelling.
+// spelledValues returns the values of a key's records. The values of the entry come first, in its order
+// and spelling.
 func spelledValues(records []record, e entry) types.List {
 	position := make(map[record]int, len(e.values))
 	spelled := make(map[record]string, len(e.values))
@@ -278,8 +276,8 @@ func spelledValues(records []record, e entry) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
-// keepSpelling returns the configured map with the default TTLs and the state's spelling of equal
-// values. If the two mean the same, it returns the state's map.
+// keepSpelling returns the configured map with default TTLs, and with the state's spelling of equal
+// values. If both maps mean the same, it returns the state's map.
 func keepSpelling(config types.Map, configured []entry, state types.Map, prior []entry) types.Map {
 	if config.IsNull() || config.IsUnknown() {
 		return config
@@ -308,12 +306,12 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 	return types.MapValueMust(entryType, elements)
 }
 
-// hasSameValues reports whether an entry is known and has the values of another one.
+// hasSameValues reports whether the entry is known and both entries contain the same values.
 func (e entry) hasSameValues(other entry) bool {
 	return e.isKnown && maps.EqualFunc(contents([]entry{e}), contents([]entry{other}), func(_, _ int64) bool { return true })
 }
 
-// isSame reports whether the entries of a configuration are known, and mean the same as the prior ones.
+// isSame reports whether the configured entries are known, and mean the same as the prior entries.
 func isSame(configured, prior []entry) bool {
 	return !slices.ContainsFunc(configured, func(e entry) bool { return !e.isKnown || e.ttl.IsUnknown() }) && maps.Equal(contents(configured), contents(prior))
 }

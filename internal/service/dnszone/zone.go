@@ -27,14 +27,14 @@ func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	return zone{client: c, id: d.ID, name: attribute.DomainName(d.Name)}, nil
 }
 
-// served is a record that the domain has.
+// served is the id and the TTL of one of the domain's records.
 type served struct {
 	id  string
 	ttl int64
 }
 
 type content struct {
-	// records are those that a zone may manage.
+	// records are the records that a zone may manage.
 	records map[record]served
 	system  map[record]bool
 }
@@ -50,7 +50,7 @@ func (c content) ttls(ignored patterns) map[record]int64 {
 	return all
 }
 
-// read returns the records of the domain, or errUnreadable if this API can't list records.
+// read returns the records of the domain, or errUnreadable if the API can't list records.
 func (z zone) read(ctx context.Context) (content, error) {
 	c := content{records: map[record]served{}, system: map[record]bool{}}
 	for r, err := range z.client.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: z.id}) {
@@ -71,15 +71,15 @@ func (z zone) read(ctx context.Context) (content, error) {
 // originKey is the key of [origin] in the private state.
 const originKey = "origin"
 
-// origin is what the private state knows of the records in the state that no apply of the
-// zone has written. An update clears it.
+// origin stores in the private state which records of the state were not written by an apply of the
+// zone. An update clears it.
 type origin struct {
-	// Foreign are the records that others have added, as lines of a zone file.
+	// Foreign lists the records that others added, as lines of a zone file.
 	Foreign []string `json:"foreign,omitempty"`
-	// Ignored are the records that ignore matches, so that a plan which changes ignore names the
-	// same records as its apply.
+	// Ignored lists the records that match ignore, so that a plan which changes ignore names the same
+	// records as its apply.
 	Ignored []string `json:"ignored,omitempty"`
-	// IsImported means that no apply has written any of them, but they are the zone's.
+	// IsImported means that no apply wrote the records, but they belong to the zone.
 	IsImported bool `json:"imported,omitempty"`
 }
 
@@ -87,7 +87,7 @@ func originOf(ctx context.Context, private service.PrivateState) origin {
 	return service.GetPrivate[origin](ctx, private, originKey)
 }
 
-// isForeign returns a function that reports whether others have added a record.
+// isForeign returns a function that reports whether others added a record.
 func (o origin) isForeign() func(record) bool {
 	all := make(map[string]bool, len(o.Foreign))
 	for _, s := range o.Foreign {
