@@ -18,15 +18,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Fields maps the fields of a request body to a resource's attributes if the names
-// differ. A field that is not mapped is the attribute of the same name; one that maps
-// to "" is no attribute. A nested field has its path as name, as in "domains.0". A
-// field outside the body is an attribute only if it is mapped, as in "query.domain".
+// Fields maps the fields of a request to a resource's attributes if the names differ. A body field that is not
+// mapped is the attribute of the same name; a field mapped to "" is no attribute. The name of a nested field is
+// its path, as in "domains.0". A field outside the body is an attribute only if mapped, as in "query.domain".
 type Fields map[string]string
 
-// Error reports why a call failed. Each problem that the API found in a field of
-// the request becomes an error at the field's attribute. summary says what failed on
-// which object.
+// Error reports the cause of a failed call. Each problem that the API found in a field of the request
+// becomes an error at the field's attribute. summary names the operation and the object.
 func Error(diags *diag.Diagnostics, err error, summary string, fields Fields) {
 	next := advice(err)
 	if own, ok := err.(advisedError); ok {
@@ -35,7 +33,7 @@ func Error(diags *diag.Diagnostics, err error, summary string, fields Fields) {
 	ErrorWithAdvice(diags, err, summary, fields, next)
 }
 
-// WithAdvice returns the error with what to do next, for [Error].
+// WithAdvice adds the user's next step to an error, for [Error].
 func WithAdvice(err error, advice string) error { return advisedError{err, advice} }
 
 type advisedError struct {
@@ -46,10 +44,10 @@ type advisedError struct {
 
 func (e advisedError) Unwrap() error { return e.error }
 
-// ErrorWithAdvice is [Error] with the caller's own text on what to do next.
+// ErrorWithAdvice is [Error] with the user's next step from the caller.
 func ErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
 	if incident := client.IncidentOf(err); incident != nil && !outcomeUnclear(err) {
-		// The connection as a whole has failed, so that the advice is not the caller's.
+		// The whole connection failed, so the caller's advice does not apply.
 		reason, from := err.Error(), ""
 		if refused, ok := err.(*client.Error); ok {
 			reason, from = refused.Reason(), source(refused)
@@ -81,7 +79,7 @@ func ErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fields 
 	}
 }
 
-// ReasonAt returns the API's message about an attribute. It begins with a nested attribute's path,
+// ReasonAt returns the API's message about an attribute, prefixed with the path of a nested attribute,
 // because OpenTofu and Terraform 1.11 show the resource's first line instead of the attribute's.
 func ReasonAt(at path.Path, msg string) string {
 	if len(at.Steps()) < 2 {
@@ -90,8 +88,8 @@ func ReasonAt(at path.Path, msg string) string {
 	return at.String() + ": " + Sentence(msg)
 }
 
-// outcomeUnclear reports whether err explains what to check before a retry, beyond
-// the response that it wraps.
+// outcomeUnclear reports whether err itself explains the checks before a retry, in addition to the
+// response that it wraps.
 func outcomeUnclear(err error) bool {
 	return isA[*client.UnknownOutcomeError](err) || isA[*client.SecretLostError](err)
 }
@@ -101,7 +99,7 @@ func isA[E error](err error) bool {
 	return ok
 }
 
-// attribute returns the attribute that a field of a request came from.
+// attribute returns the attribute for a field of a request.
 func (f Fields) attribute(loc []string) (path.Path, bool) {
 	if f == nil || len(loc) < 2 {
 		return path.Path{}, false
@@ -125,7 +123,7 @@ func (f Fields) attribute(loc []string) (path.Path, bool) {
 	return at, true
 }
 
-// root returns the attribute that contains a field, and the steps from there on.
+// root returns the attribute that contains a field, and the steps from the attribute to the field.
 func (f Fields) root(field []string) (name string, rest []string) {
 	for n := len(field); n > 0; n-- {
 		if name, ok := f[strings.Join(field[:n], ".")]; ok {
@@ -135,8 +133,7 @@ func (f Fields) root(field []string) (name string, rest []string) {
 	return field[0], field[1:]
 }
 
-// source describes the response that a message comes from. It is "" without a
-// response.
+// source describes the response that contained a message, or returns "" without a response.
 func source(e *client.Error) string {
 	if e.Status == 0 {
 		return ""
@@ -147,10 +144,10 @@ func source(e *client.Error) string {
 	return fmt.Sprintf("(The API responded to %s with HTTP %d, request id %s.)", e.Operation, e.Status, e.RequestID)
 }
 
-// MissingDomainAdvice is what to do about a domain that the account does not have.
+// MissingDomainAdvice is the next step if the account does not contain the domain.
 const MissingDomainAdvice = "If this configuration has the domain, refer to its resource, for instance with domain = mailhost_domain.main.name, so that Terraform creates the domain first. Otherwise correct the value."
 
-// advice returns what to do next.
+// advice returns the user's next step.
 func advice(err error) string {
 	switch status := client.StatusOf(err); {
 	case outcomeUnclear(err):
@@ -195,8 +192,8 @@ func advice(err error) string {
 	return ""
 }
 
-// namesDomain reports whether the API refused the domain of a request. The provider
-// has checked its syntax, so the account has no such domain.
+// namesDomain reports whether the API refused the domain of a request. The provider checked its syntax,
+// so the domain is not in the account.
 func namesDomain(err error) bool {
 	return len(client.ProblemsAt(err, "body", "domain"))+len(client.ProblemsAt(err, "query", "domain")) > 0
 }
@@ -206,20 +203,19 @@ const certificateAdvice = "Check that base_url has the host name of the server's
 	"If your own certificate authority has issued it, install the authority's certificate: on Linux and other Unix systems add it to the system's certificates, " +
 	"or set SSL_CERT_FILE to a PEM file (or SSL_CERT_DIR to a directory of them) that contains it; on macOS and Windows add it to the system's store, because those two variables have no effect there."
 
-// IsAccountCancelled reports whether the API refused because the account is
-// cancelled.
+// IsAccountCancelled reports whether the API refused because the account is cancelled.
 func IsAccountCancelled(err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
 	return ok && slices.ContainsFunc(refused.Problems, func(p client.Problem) bool { return p.Type == api.TypeAccountCancelled })
 }
 
-// InvalidValue adds an error at an attribute whose value is invalid because of err.
+// InvalidValue adds an error at an attribute. err explains why its value is invalid.
 func InvalidValue(diags *diag.Diagnostics, attribute string, err error) {
 	diags.AddAttributeError(path.Root(attribute), "Invalid "+attribute, Sentence(err.Error()))
 }
 
-// WithTimeoutAdvice adds the advice to raise the timeout to an error of a create, if ctx, which
-// ends at the deadline of the attribute timeouts, has ended, or err says that it would have.
+// WithTimeoutAdvice adds the advice to raise the timeout to an error of a create, if ctx has ended or
+// err reports that ctx would have. ctx ends at the deadline of the attribute timeouts.
 func WithTimeoutAdvice(ctx context.Context, err error) error {
 	if !errors.Is(cmp.Or(ctx.Err(), err), context.DeadlineExceeded) || outcomeUnclear(err) {
 		return err

@@ -137,7 +137,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestBulletsAreLines checks that what an API returns neither ends a line of a list nor changes the
+// TestBulletsAreLines checks that text from an API neither ends a line of a list nor changes the
 // terminal.
 func TestBulletsAreLines(t *testing.T) {
 	t.Parallel()

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bullets formats lines as a list for a message. It has every line: what a plan deletes, or
-// leaves behind, is named nowhere else. A line is quoted if the API has put characters into it that
-// could change the terminal, or end the line.
+// Bullets formats lines as a list for a message. It never shortens the list: objects that a plan deletes
+// or leaves behind are named nowhere else. It quotes a line with unprintable characters from the API,
+// which could change the terminal or end the line.
 func Bullets(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -23,23 +23,23 @@ func Bullets(lines []string) string {
 	return b.String()
 }
 
-// mostReviewed is how many lines of a list a person reads.
+// mostReviewed is the number of lines that people read.
 const mostReviewed = 20
 
-// FirstBullets is Bullets of the first 20 lines, and the number of the others.
+// FirstBullets is Bullets of the first 20 lines, and the number of further lines.
 func FirstBullets(lines []string) string {
-	if len(lines) <= mostReviewed+1 { // "and 1 more" is no shorter
+	if len(lines) <= mostReviewed+1 { // "and 1 more" is not shorter than the line
 		return Bullets(lines)
 	}
 	return Bullets(lines[:mostReviewed]) + fmt.Sprintf("\n  - and %d more", len(lines)-mostReviewed)
 }
 
-// Paragraphs joins the parts that are not empty.
+// Paragraphs joins the non-empty parts.
 func Paragraphs(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
 }
 
-// Sentence makes a message begin with a capital and end with a full stop.
+// Sentence returns a message with a capital at the beginning and a full stop at the end.
 func Sentence(s string) string {
 	if s == "" {
 		return s
@@ -64,8 +64,8 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// ImportAdvice explains how to import an existing object into the resource that could
-// not create it. key is an import id of the object.
+// ImportAdvice explains how to import an existing object into the resource that failed to create it. key
+// is an import id of the object.
 func ImportAdvice(resourceType, key string) string {
 	return fmt.Sprintf("To manage it with this resource, import it. Either add this block with the address of the resource, and run apply again:\n\n"+
 		"  import {\n    to = %[1]s.<name>\n    id = %[2]s\n  }\n\nor run:\n\n  terraform import '%[1]s.<name>' %[3]s", resourceType, quoteHCL(key), quoteShell(key))
