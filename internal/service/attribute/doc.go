@@ -1,4 +1,4 @@
-// Package attribute makes the attributes of resources and data sources from the API's contract, and
+// Package attribute builds the attributes of resources and data sources from the API's contract, and
 // copies values between a response, a model and a plan.
 //
 //	schema.go    attributes from the fields of a response, with the contract's descriptions

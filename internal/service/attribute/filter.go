@@ -17,13 +17,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Filter is an attribute that selects objects: a filter of a list, or a key of one
-// object.
+// Filter is an attribute that selects objects in a list, or one object by a key.
 type Filter struct {
 	Name                string
 	MarkdownDescription string
 	Validators          []validator.String
-	// Bool makes the attribute a boolean, without validators. No list resource has one.
+	// Bool makes the attribute a boolean without validators. List resources support no booleans.
 	Bool bool
 }
 
@@ -31,12 +30,10 @@ func NewFilter(name, markdown string, validators ...validator.String) Filter {
 	return Filter{Name: name, MarkdownDescription: markdown, Validators: validators}
 }
 
-// FilterValues are the configured values of filters by name: "" if not set, "true" or
-// "false" for a boolean.
+// FilterValues are configured values by the filter's name: "" for none, "true" or "false" for a boolean.
 type FilterValues map[string]string
 
-// IDKey is the key of an object by its UUID. others are the keys beside it, as in
-// "`name` or `ip`".
+// IDKey returns the UUID of an object as a key. others names the alternative keys, as in "`name` or `ip`".
 func IDKey(noun, others string) Filter {
 	return NewFilter("id", "UUID of the "+noun+". Set it or "+others+".",
 		customtype.UUID.Validator())
@@ -48,7 +45,7 @@ func FiltersOf[R any]() (all []Filter) {
 	request := reflect.TypeFor[R]()
 	_, isScoped := request.FieldByName("ScopeType")
 	for _, f := range api.FieldsOf(request) {
-		if f.In != "query" || len(f.Index) > 1 { // the page
+		if f.In != "query" || len(f.Index) > 1 { // page and page_size
 			continue
 		}
 		filter := Filter{Name: f.Name, MarkdownDescription: describeField(f, ""), Bool: f.Kind == reflect.Bool}
@@ -68,7 +65,7 @@ func FiltersOf[R any]() (all []Filter) {
 	return all
 }
 
-// filterRules validates filters whose syntax the contract does not have, of every list or of one.
+// filterRules validates filters with a syntax that the contract does not describe, of every list or of one list.
 var filterRules = map[string]validator.String{
 	"domain": customtype.DomainRef.Validator(), "country_code": validate.Country(),
 	"ListDNSRecordsRequest name": customtype.DNSName.Validator(),
@@ -92,8 +89,7 @@ type Reader interface {
 	GetAttribute(context.Context, path.Path, any) diag.Diagnostics
 }
 
-// ReadFilters returns the values of filters in a configuration without unknown
-// values.
+// ReadFilters returns the values of filters in a configuration without unknown values.
 func ReadFilters(ctx context.Context, config Reader, filters []Filter) (FilterValues, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	all := FilterValues{}

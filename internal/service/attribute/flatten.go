@@ -16,9 +16,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// Flatten sets the fields of a model from an API response, by their tfsdk and json tags. A field
-// that the response does not have stays as it is, a nil pointer and an empty string become null, and
-// a number in a string decimal. It panics if the types differ otherwise.
+// Flatten sets the fields of a model from an API response, by their tfsdk and json tags. A field that
+// the response lacks stays unchanged, a nil pointer and an empty string become null, and a number
+// becomes decimal in a string field. Flatten panics if the types differ otherwise.
 func Flatten(model, response any) {
 	values := Values(response)
 	eachField(reflect.ValueOf(model).Elem(), func(name string, field reflect.Value) {
@@ -28,7 +28,7 @@ func Flatten(model, response any) {
 		}
 		switch v := value.(type) {
 		case types.String:
-			if v.ValueString() == "" { // a response that lacks the field, as that of a purchase does
+			if v.ValueString() == "" { // a response without the field, for instance to a purchase
 				v = types.StringNull()
 				value = v
 			}
@@ -54,8 +54,7 @@ func ExpandStrings(body any, o types.Object) {
 	})
 }
 
-// Object returns an object with the values of a model or of an API response. Attributes
-// that it does not have are null.
+// Object returns an object with the values of a model or an API response. Attributes that the source lacks are null.
 func Object(ctx context.Context, attributes map[string]attr.Type, source any) types.Object {
 	values, all := Values(source), make(map[string]attr.Value, len(attributes))
 	for name, typ := range attributes {

@@ -10,21 +10,21 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// KeepEqual returns a plan modifier that keeps the prior spelling of an equal value, such as one
-// in another case. Put it before RequiresReplace. Semantic equality of a custom type does not
-// suffice, because the framework compares responses with it and not configurations.
+// KeepEqual returns a plan modifier that keeps the prior spelling of an equal value, for instance in
+// another case. Put it before RequiresReplace. Semantic equality of a custom type does not suffice,
+// because the framework applies it to responses but not to configurations.
 func KeepEqual(equal func(a, b string) bool) planmodifier.String {
 	return KeepPrior(func(_ Raw, a, b string) bool { return equal(a, b) })
 }
 
-// keepDomainRef is a [KeepPrior] that keeps the prior reference to a domain if the configuration
-// refers to the same domain in another way.
+// keepDomainRef is a [KeepPrior] for references to a domain: it keeps the prior reference if the
+// configuration refers to the same domain in another way.
 func keepDomainRef(state Raw, _, config string) bool {
 	return customtype.RefersTo(config, state.DomainID(), state.Text("domain_name"))
 }
 
-// KeepPrior is a plan modifier that keeps the prior value if it means the same as the configured
-// one, in an object with the attributes of the state.
+// KeepPrior is a plan modifier that keeps the prior value of an attribute. The function reports whether
+// the configured value means the same in an object with the attributes of state.
 type KeepPrior func(state Raw, prior, config string) bool
 
 func (KeepPrior) Description(context.Context) string {
@@ -43,7 +43,7 @@ func (k KeepPrior) PlanModifyString(_ context.Context, req planmodifier.StringRe
 }
 
 // Changed returns the value of a planned attribute for an update, or nil if it equals the state: an
-// update sends only what changed.
+// update sends only changes.
 func Changed[T any](plan, state attr.Value, value *T) *T {
 	if plan.Equal(state) || plan.IsUnknown() {
 		return nil
@@ -60,7 +60,7 @@ func MeanSame(ctx context.Context, from, to attr.Value) bool {
 	return from.Equal(to)
 }
 
-// Shown returns a value as text: a string without quotes.
+// Shown returns a value as text, a string without quotes.
 func Shown(ctx context.Context, v attr.Value) string {
 	text, isText := v.(basetypes.StringValuable)
 	switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// Raw holds the attributes of a plan or a state as core sent them; it is nil if the object is null.
+// Raw holds the attributes of a plan or a state as core sent them; it is nil for a null object.
 type Raw map[string]tftypes.Value
 
-// RawOf returns the attributes of an object, or nil if it is null or unknown.
+// RawOf returns the attributes of an object, or nil for a null or unknown object.
 func RawOf(object tftypes.Value) (a Raw) {
 	if object.As((*map[string]tftypes.Value)(&a)) != nil {
 		return nil
@@ -21,7 +21,7 @@ func RawOf(object tftypes.Value) (a Raw) {
 	return a
 }
 
-// Text returns a string attribute, or a number in decimal, or "" if it is null or unknown.
+// Text returns a string attribute, a number attribute in decimal, or "" for a null or unknown attribute.
 func (a Raw) Text(name string) string {
 	var s *string
 	if a[name].As(&s) == nil && s != nil {
@@ -37,21 +37,20 @@ func (a Raw) Text(name string) string {
 // TextOf returns [Raw.Text] of an object.
 func TextOf(object tftypes.Value, name string) string { return RawOf(object).Text(name) }
 
-// DomainID returns the id of the domain that an object is in: a set has the domain's own id.
+// DomainID returns the id of the domain that contains the object: a set stores it as its own id.
 func (a Raw) DomainID() string { return cmp.Or(a.Text("domain_id"), a.Text("id")) }
 
-// DomainName is [DomainName] of the domain to which an object refers.
+// DomainName is [DomainName] of the object's attribute domain.
 func (a Raw) DomainName() string { return DomainName(a.Text("domain")) }
 
-// DomainName returns the canonical name of a domain for a reference by name, and "" for a UUID or an
-// invalid reference.
+// DomainName returns the canonical domain name for a reference by name, or "" for a UUID or an invalid reference.
 func DomainName(ref string) string {
 	name, _ := customtype.DomainName.Normalize(ref)
 	return name
 }
 
-// DomainKeys returns a natural key for each form in which an object names its domain: by
-// its name, by its id, and as configured. prefix is the rest of the key.
+// DomainKeys returns a natural key for each form in which an object refers to its domain: the name, the
+// id, and the configured form. prefix is the rest of the key.
 func DomainKeys(attribute func(string) string, prefix string) (keys []string) {
 	for _, name := range []string{"domain_name", "domain_id", "domain"} {
 		if ref := attribute(name); ref != "" {

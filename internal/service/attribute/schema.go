@@ -20,8 +20,8 @@ func ComputedString(description string) schema.Attribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 }
 
-// Domain returns the attribute of the domain that an object is in. what names the domain, as in
-// "Domain of the mailbox", and change says what another domain does.
+// Domain returns the attribute for the domain of an object. Its description begins with what, such as
+// "Domain of the mailbox", and ends with change, the effect of another domain.
 func Domain(what, change string) schema.Attribute {
 	return schema.StringAttribute{
 		Required:            true,
@@ -32,7 +32,7 @@ func Domain(what, change string) schema.Attribute {
 }
 
 // CompleteCustomTypes adds to each attribute of a custom type the type's validator, and a plan modifier
-// that keeps the prior spelling of a value that means the same.
+// that keeps the prior spelling of an equal value.
 func CompleteCustomTypes(attributes map[string]schema.Attribute) map[string]schema.Attribute {
 	for name, a := range attributes {
 		if s, ok := a.(schema.StringAttribute); ok {
@@ -46,8 +46,8 @@ func CompleteCustomTypes(attributes map[string]schema.Attribute) map[string]sche
 	return attributes
 }
 
-// FromContract returns fields of a response as computed attributes, with the descriptions
-// of the contract. noun names the object.
+// FromContract returns fields of a response as computed attributes, with the contract's descriptions.
+// noun names the object.
 func FromContract(fields []*api.Field, noun string) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{}
 	for _, f := range fields {
@@ -71,7 +71,7 @@ func FromContract(fields []*api.Field, noun string) map[string]schema.Attribute 
 	return all
 }
 
-// describeField returns the contract's description of a field, with its values or its format.
+// describeField returns the contract's description of a field, with its allowed values or its format.
 func describeField(f *api.Field, noun string) string {
 	common := map[string]string{"id": "UUID of the " + noun, "created_at": "When the " + noun + " was created", "updated_at": "When the " + noun + " was last changed"}
 	text, more, _ := strings.Cut(cmp.Or(f.Description, common[f.Name]), "; ")
@@ -93,8 +93,8 @@ func ReadOnly[T any](noun string) map[string]data.Attribute {
 	return ForDataSource(FromContract(api.FieldsOf(reflect.TypeFor[T]()), noun), nil)
 }
 
-// ForDataSource returns a resource's attributes as computed attributes of a data source.
-// descriptions replaces those of the resource by name.
+// ForDataSource returns a resource's attributes as computed attributes of a data source. descriptions
+// replaces descriptions by attribute name.
 func ForDataSource(attributes map[string]schema.Attribute, descriptions map[string]string) map[string]data.Attribute {
 	all := make(map[string]data.Attribute, len(attributes))
 	for name, a := range attributes {

@@ -35,7 +35,7 @@ var ScopeDescriptions = map[string]string{
 	"workspace_id": "UUID of the workspace that it applies to; null for another scope.",
 }
 
-// oneScope is a validator of workspace_id that refuses a domain beside it.
+// oneScope is a validator of workspace_id that refuses a domain in the same object.
 type oneScope struct{}
 
 func (oneScope) Description(context.Context) string { return "set only without a domain" }
@@ -43,7 +43,7 @@ func (oneScope) Description(context.Context) string { return "set only without a
 func (v oneScope) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 func (oneScope) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	var domain attr.Value // of another type in each kind of schema
+	var domain attr.Value // its type differs between kinds of schema
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("domain"), &domain)...)
 	if resp.Diagnostics.HasError() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || domain.IsNull() || domain.IsUnknown() {
 		return
@@ -52,8 +52,7 @@ func (oneScope) ValidateString(ctx context.Context, req validator.StringRequest,
 		"It applies to a domain or to a workspace. Remove domain or workspace_id.")
 }
 
-// ScopeQualifiers are the attributes that say in which [Scope] to find the object
-// with the natural key.
+// ScopeQualifiers returns the attributes that select a [Scope] for an object's natural key.
 func ScopeQualifiers(key string) []Filter {
 	withKey := stringvalidator.AlsoRequires(path.MatchRoot(key))
 	return []Filter{

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// CreateTimeout returns the attribute timeouts of a resource whose create waits, by default for standard.
+// CreateTimeout returns the attribute timeouts of a resource. standard is the default for its create, which waits.
 func CreateTimeout(standard time.Duration) schema.Attribute {
 	return Timeouts(timeouts.Opts{
 		Create: true,
@@ -21,8 +21,8 @@ func CreateTimeout(standard time.Duration) schema.Attribute {
 	})
 }
 
-// Timeouts returns the attribute timeouts. The package timeouts alone accepts 0s and -5m too, whose
-// requests end before they are sent.
+// Timeouts returns the attribute timeouts. It refuses 0s and -5m, which the package accepts: requests
+// would end before they are sent.
 func Timeouts(o timeouts.Opts) schema.Attribute {
 	a := timeouts.Attributes(context.Background(), o).(schema.SingleNestedAttribute)
 	a.MarkdownDescription = "How long operations may take."
