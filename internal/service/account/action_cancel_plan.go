@@ -68,7 +68,7 @@ func (c cancellation) effect() string {
 	return "the plan is cancelled at the end of the billing period"
 }
 
-// done describes an account that is cancelled as configured, and is "" for any other.
+// done describes an account cancelled as configured, and returns "" for another account.
 func (c cancellation) done(a *api.Account) string {
 	account, when := c.ConfirmAccountID.ValueString(), ""
 	switch {

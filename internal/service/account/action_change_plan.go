@@ -89,8 +89,8 @@ func (c change) send(ctx context.Context, cl *client.Client) (*api.BillingResult
 	return cl.ChangePlan(ctx, c.expand())
 }
 
-// rejection describes a response without the requested change. A response is a success if
-// the account was on the plan before. One with another plan has changed to that plan.
+// rejection describes a response without the requested change. A refusal is a success if the account was
+// already on the plan. A change to another plan is no success.
 func (c change) rejection(r *api.BillingResult) string {
 	wanted, before, then := c.PlanID.ValueString(), api.Value(r.PreviousPlanID), api.Value(r.TargetPlanID)
 	switch {

@@ -74,8 +74,7 @@ func TestChangeLater(t *testing.T) {
 	})
 }
 
-// TestChangeOver checks that a date in the past is an error, unless the account already
-// has the plan.
+// TestChangeOver checks that a date in the past is an error, unless the account is already on the plan.
 func TestChangeOver(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -97,7 +96,7 @@ func TestChangeOver(t *testing.T) {
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "is on the plan smtp_per_proxy. Nothing was changed.")
 }
 
-// TestChangeRefusedLater checks what only the apply knows.
+// TestChangeRefusedLater checks errors that only the apply can find.
 func TestChangeRefusedLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

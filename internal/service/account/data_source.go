@@ -1,9 +1,8 @@
-// Package account has what concerns an account as a whole: the data sources mailhost_account
-// and mailhost_authorizations, and the actions mailhost_cancel_plan, mailhost_change_plan and
-// mailhost_submit_feedback.
+// Package account provides the data sources and actions for the account as a whole: mailhost_account,
+// mailhost_authorizations, mailhost_cancel_plan, mailhost_change_plan and mailhost_submit_feedback.
 //
-// The actions on the plan cost or save money, so each requires the id of its account, shows its
-// effect in the plan, reads the account before the request, and never retries the request.
+// The actions on the plan cost or save money, so each requires the id of its account, shows its effect
+// in the plan, reads the account before the request, and never retries the request.
 package account
 
 import (
@@ -28,7 +27,7 @@ func NewDataSource() datasource.DataSource {
 	}, read)
 }
 
-// account is the account as the data source has it.
+// account holds the values of the data source.
 type account struct {
 	api.Account
 

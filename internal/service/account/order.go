@@ -24,24 +24,24 @@ import (
 
 // order is the configuration of an action that changes the account's plan.
 type order interface {
-	// account returns the id that confirms which account is meant.
+	// account returns the id by which the user confirms the account.
 	account() types.String
 	// verb completes "can't ... the plan of the account".
 	verb() string
 	// effect describes the change, as in "the plan is cancelled at once".
 	effect() string
-	// done describes an account for which the change is in effect already, and returns "" for
-	// any other and for nil, which can't be read.
+	// done describes an account already changed as requested, and returns "" for any other account and
+	// for nil, an unreadable account.
 	done(*api.Account) string
-	// check checks a configuration; now is zero if it is not known.
+	// check checks a configuration; now is zero if unknown.
 	check(now time.Time, diags *diag.Diagnostics)
 	send(context.Context, *client.Client) (*api.BillingResult, error)
-	// rejection describes a response that is no success, and returns "" for a success.
+	// rejection describes an unsuccessful response, and returns "" for a success.
 	rejection(*api.BillingResult) string
 }
 
-// newAction returns an action that changes the account's plan. Its configuration is checked before
-// each plan, and with the API's time before the effect is announced.
+// newAction returns an action that changes the account's plan. It checks the configuration before each
+// plan, and again with the API's time before it announces the effect.
 func newAction[C order](name string, definition schema.Schema) action.Action {
 	a := &service.Action[C]{Name: name, Definition: definition}
 	a.Validate = func(config C, diags *diag.Diagnostics) { config.check(time.Time{}, diags) }
@@ -54,7 +54,7 @@ func newAction[C order](name string, definition schema.Schema) action.Action {
 		if !ok || config.done(before) != "" {
 			return
 		}
-		// A date is in the past if the change is in effect already.
+		// A date may be in the past because the change took effect already.
 		if config.check(time.Now().Add(c.ClockOffset(ctx)), diags); !diags.HasError() {
 			diags.AddWarning(fmt.Sprintf("The action will %s the plan of the account %s", config.verb(), c.AccountID()),
 				fmt.Sprintf("%s When the action runs, %s. What the account pays changes with it.", describe(before), config.effect()))
@@ -68,8 +68,7 @@ func newAction[C order](name string, definition schema.Schema) action.Action {
 	return a
 }
 
-// run reads the account, sends the request if the change is not in effect, and reports
-// the result.
+// run reads the account, sends the request unless the change is already in effect, and reports the result.
 func run(ctx context.Context, c *client.Client, o order, resp *action.InvokeResponse) {
 	before, ok := readAccount(ctx, c, &resp.Diagnostics)
 	if !ok {
@@ -134,8 +133,7 @@ func confirmationAttribute() schema.Attribute {
 	}
 }
 
-// confirmed reports whether the client manages the confirmed account, and adds an error if
-// not.
+// confirmed reports whether the client manages the confirmed account, and adds an error if not.
 func confirmed(diags *diag.Diagnostics, c *client.Client, expected types.String) bool {
 	if customtype.UUID.Same(expected.ValueString(), c.AccountID()) {
 		return true
@@ -146,8 +144,8 @@ func confirmed(diags *diag.Diagnostics, c *client.Client, expected types.String)
 	return false
 }
 
-// readAccount reads the account before a change. It returns nil if the API or the
-// credential can't read it, and false after an error.
+// readAccount reads the account before a change. It returns nil if the API or the credential can't read
+// it, and false after an error.
 func readAccount(ctx context.Context, c *client.Client, diags *diag.Diagnostics) (*api.Account, bool) {
 	a, err := c.GetAccount(ctx)
 	switch {
@@ -160,7 +158,7 @@ func readAccount(ctx context.Context, c *client.Client, diags *diag.Diagnostics)
 	return nil, false
 }
 
-// describe describes the plan and the status of an account, or nil if it can't be read.
+// describe describes the plan and the status of an account. a is nil if unreadable.
 func describe(a *api.Account) string {
 	switch {
 	case a == nil:
