@@ -90,4 +90,4 @@ func (r *Resource[T, M]) IdentitySchema(_ context.Context, _ resource.IdentitySc
 }
 
 // base returns the resource itself, for [Chain].
-func (r *Resource[T, M]) base() *Resource[T, M] { return r }
+func (r *Resource[T, M]) base() *Resource[T, M] { return r } //nolint:unused // Methods requires it

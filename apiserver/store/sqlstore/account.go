@@ -49,7 +49,7 @@ func (t *tx) DeleteAccount(id string) error {
 	return err
 }
 
-var feedback = newKind(accounts.name, table[store.Feedback]{name: "feedback"})
+var _ = newKind(accounts.name, table[store.Feedback]{name: "feedback"})
 
 // An update has to be alone on each account of which it reads or writes anything. In an
 // engine with a Locker it locks an account when it first names it. What it finds without

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
@@ -43,19 +44,19 @@ type Change struct {
 
 // String returns the action, the address, and the attributes that change.
 func (c *Change) String() string {
-	out := string(c.Action) + " " + c.Addr
+	parts := []string{string(c.Action), c.Addr}
 	if c.Deposed != "" {
-		out += " (deposed " + c.Deposed + ")"
+		parts = append(parts, "(deposed "+c.Deposed+")")
 	}
 	if c.Before != nil && !c.After.Gone() {
 		before, after := Attributes(c.Before.State), Attributes(c.After.State)
 		for _, name := range slices.Sorted(maps.Keys(after)) {
 			if !equal(before[name], after[name]) {
-				out += fmt.Sprintf(" [%s: %s -> %s]", name, before[name], after[name])
+				parts = append(parts, fmt.Sprintf("[%s: %s -> %s]", name, before[name], after[name]))
 			}
 		}
 	}
-	return out
+	return strings.Join(parts, " ")
 }
 
 // Plan is the result of RunPlan.
@@ -83,11 +84,11 @@ func (p *Plan) Change(addr string) *Change {
 
 // String lists the changes that are not no-ops.
 func (p *Plan) String() string {
-	out := fmt.Sprintf("%d changes", len(p.Effective()))
+	parts := []string{fmt.Sprintf("%d changes", len(p.Effective()))}
 	for _, c := range p.Effective() {
-		out += "; " + c.String()
+		parts = append(parts, c.String())
 	}
-	return out
+	return strings.Join(parts, "; ")
 }
 
 // none is the state of an address without an object.
