@@ -13,11 +13,32 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 // ComputedString is a string that only the API sets.
 func ComputedString(description string) schema.Attribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+// Argument returns the attribute that sets the field name of T, the body of a create: required if the field is,
+// with the limits of the contract. An argument with an exception, such as a custom type, a default or a secret, is
+// written out.
+func Argument[T any](name, description string) schema.Attribute {
+	f := api.FieldOf[T](name)
+	switch f.Kind {
+	case reflect.String:
+		check := validate.Length[T]
+		if f.Enum != nil {
+			check = validate.OneOf[T]
+		}
+		return schema.StringAttribute{Required: f.Required, Optional: !f.Required, Validators: []validator.String{check(name)}, MarkdownDescription: description}
+	case reflect.Int64:
+		return schema.Int64Attribute{Required: f.Required, Optional: !f.Required, Validators: []validator.Int64{validate.Range[T](name)}, MarkdownDescription: description}
+	case reflect.Bool:
+		return schema.BoolAttribute{Required: f.Required, Optional: !f.Required, MarkdownDescription: description}
+	}
+	panic(fmt.Sprintf("attribute: the field %q of %s is a %s, for which Argument has no attribute; add a case", name, reflect.TypeFor[T](), f.Kind))
 }
 
 // Domain returns the attribute for the domain of an object. Its description begins with what, such as

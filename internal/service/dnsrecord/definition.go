@@ -123,11 +123,8 @@ func attributes() map[string]schema.Attribute {
 			})},
 			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
 		},
-		"type": schema.StringAttribute{
-			Required:            true,
-			Validators:          []validator.String{recordType},
-			MarkdownDescription: fmt.Sprintf("Type of the record: %s. Changing it replaces the record.", recordType.MarkdownDescription(ctx)),
-		},
+		"type": attribute.Argument[api.CreateDNSRecordBody]("type",
+			fmt.Sprintf("Type of the record: %s. Changing it replaces the record.", recordType.MarkdownDescription(ctx))),
 		"value": schema.StringAttribute{
 			Required:      true,
 			PlanModifiers: []planmodifier.String{attribute.KeepPrior(func(prior attribute.Raw, a, b string) bool { return dnsdata.EqualValues(prior.Text("type"), a, b) })},
@@ -140,11 +137,8 @@ func attributes() map[string]schema.Attribute {
 			Validators:          []validator.Int64{ttl},
 			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the record, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
 		},
-		"priority": schema.Int64Attribute{
-			Optional:            true,
-			Validators:          []validator.Int64{priority},
-			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx)),
-		},
+		"priority": attribute.Argument[api.CreateDNSRecordBody]("prio",
+			fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx))),
 		"domain_id":   attribute.ComputedString("UUID of the domain; null if the credential may not see the domain."),
 		"domain_name": attribute.ComputedString("Name of the domain, in ASCII."),
 		"fqdn":        attribute.ComputedString("Full name of the record in ASCII, without a trailing dot."),

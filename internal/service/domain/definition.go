@@ -126,34 +126,27 @@ func expandContact(contact types.Object) (body api.ContactInfo) {
 // not, because the reviewer of a purchase has to see who will own the domain. The state
 // contains all of them, as it does all values.
 func contactAttribute() schema.Attribute {
-	text := func(name, description string) schema.StringAttribute {
+	private := func(name, description string, rules ...validator.String) schema.Attribute {
 		return schema.StringAttribute{
-			Required:            true,
-			Validators:          []validator.String{validate.Length[api.ContactInfo](name)},
+			Required: true, Sensitive: true,
+			Validators:          append([]validator.String{validate.Length[api.ContactInfo](name)}, rules...),
 			MarkdownDescription: description,
 		}
-	}
-	private := func(a schema.StringAttribute, rule validator.String) schema.StringAttribute {
-		a.Sensitive = true
-		if rule != nil {
-			a.Validators = append(a.Validators, rule)
-		}
-		return a
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Registrant of the domain, required only to buy it, not for a domain that the account owns already. " +
 			"It is sent with the purchase only, and the API does not return it: a later change is stored in the state and changes nothing at the registrar. An import leaves it null, and the next apply stores it.",
 		Attributes: map[string]schema.Attribute{
-			"first_name":   text("first_name", "First name."),
-			"last_name":    text("last_name", "Last name."),
-			"organization": text("organization", "Company or other organization."),
-			"email":        private(text("email", "E-mail address. The registry may write to it."), customtype.EmailAddress.Validator()),
-			"phone":        private(text("phone", "Phone number with its country code (E.164), such as `+4930123456`."), validate.Phone()),
-			"address_1":    private(text("address_1", "Street and number."), nil),
-			"zip":          text("zip", "Postal code."),
-			"city":         text("city", "City."),
-			"state":        text("state", "State, province or region."),
+			"first_name":   attribute.Argument[api.ContactInfo]("first_name", "First name."),
+			"last_name":    attribute.Argument[api.ContactInfo]("last_name", "Last name."),
+			"organization": attribute.Argument[api.ContactInfo]("organization", "Company or other organization."),
+			"email":        private("email", "E-mail address. The registry may write to it.", customtype.EmailAddress.Validator()),
+			"phone":        private("phone", "Phone number with its country code (E.164), such as `+4930123456`.", validate.Phone()),
+			"address_1":    private("address_1", "Street and number."),
+			"zip":          attribute.Argument[api.ContactInfo]("zip", "Postal code."),
+			"city":         attribute.Argument[api.ContactInfo]("city", "City."),
+			"state":        attribute.Argument[api.ContactInfo]("state", "State, province or region."),
 			"country": schema.StringAttribute{
 				Required:            true,
 				Validators:          []validator.String{validate.Country()},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -17,7 +16,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
-	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 var Definition = &service.Definition[api.Mailbox, model]{
@@ -67,16 +65,8 @@ func attributes() map[string]schema.Attribute {
 			CustomType:          customtype.LocalPart,
 			MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. It is case-insensitive. Changing it replaces the mailbox.",
 		},
-		"first_name": schema.StringAttribute{
-			Required:            true,
-			Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("first_name")},
-			MarkdownDescription: "First name of the person.",
-		},
-		"last_name": schema.StringAttribute{
-			Required:            true,
-			Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("last_name")},
-			MarkdownDescription: "Last name of the person.",
-		},
+		"first_name": attribute.Argument[api.CreateMailboxBody]("first_name", "First name of the person."),
+		"last_name":  attribute.Argument[api.CreateMailboxBody]("last_name", "Last name of the person."),
 	}
 }
 

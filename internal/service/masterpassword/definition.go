@@ -94,11 +94,7 @@ If you remove the secret from the configuration, it stays in use and is removed 
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": schema.StringAttribute{
-			Required:            true,
-			Validators:          []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
-			MarkdownDescription: "Name of the master password, unique within its scope. It can be changed.",
-		},
+		"name": attribute.Argument[api.CreateMasterPasswordBody]("name", "Name of the master password, unique within its scope. It can be changed."),
 	}
 }
 

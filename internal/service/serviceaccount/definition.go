@@ -86,11 +86,7 @@ const (
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"name": schema.StringAttribute{
-			Required:            true,
-			Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
-			MarkdownDescription: "Name of the service account, " + nameLength() + ". Changing it replaces the service account.",
-		},
+		"name": attribute.Argument[api.CreateServiceAccountBody]("name", "Name of the service account, "+nameLength()+". Changing it replaces the service account."),
 		"expires_at": schema.StringAttribute{
 			Optional: true, Computed: true,
 			CustomType: customtype.Timestamp,
@@ -126,11 +122,7 @@ func settings() map[string]schema.Attribute {
 				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"capability_key": schema.StringAttribute{Optional: true, MarkdownDescription: capabilityDescription},
-				"resource_type": schema.StringAttribute{
-					Optional:            true,
-					Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},
-					MarkdownDescription: resourceTypeDescription,
-				},
+				"resource_type":  attribute.Argument[api.GrantAuthorizationBody]("resource_type", resourceTypeDescription),
 				"resource_id": schema.StringAttribute{
 					Optional:            true,
 					CustomType:          customtype.UUID,
