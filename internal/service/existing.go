@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -23,14 +25,21 @@ const (
 	refuseExisting = "error"
 )
 
-// OnExisting returns the attribute on_existing. what names the object that may exist, such
-// as "the mailbox", and sets what an adoption changes, such as "sets its names".
-func OnExisting(what, sets string) schema.StringAttribute {
+// OnExisting returns the attribute on_existing. what names the object that may exist, such as "the
+// mailbox". An adoption sets the fields of T, such as the body of an update, without those of the
+// natural key; proviso, which may be "", qualifies it, as in ", without buying anything".
+func OnExisting[T any](what, proviso string, key ...string) schema.StringAttribute {
+	var sets []string
+	for _, f := range api.FieldsOf(reflect.TypeFor[T]()) {
+		if !slices.Contains(key, f.Name) {
+			sets = append(sets, "`"+f.Name+"`")
+		}
+	}
 	return schema.StringAttribute{
 		Optional:   true,
 		Validators: []validator.String{stringvalidator.OneOf(adoptExisting, refuseExisting)},
 		MarkdownDescription: fmt.Sprintf("What happens if %s exists already: `error` makes the plan fail, or the apply if only that can know it, before anything is bought or changed, and prints the `import` block; "+
-			"`adopt` manages it from now on and %s, and the plan says what will be changed. Default: `error`.", what, sets),
+			"`adopt` manages it from now on and sets %s%s, and the plan says what will be changed. Default: `error`.", what, report.Enumeration(sets), proviso),
 	}
 }
 

@@ -58,7 +58,7 @@ var Definition = &service.Definition[located, model]{
 	Validate:            validateConfig,
 	ResourceDescription: description,
 	Settings: func() map[string]schema.Attribute {
-		return map[string]schema.Attribute{"on_existing": service.OnExisting("an identical record", "sets its ttl")}
+		return map[string]schema.Attribute{"on_existing": service.OnExisting[api.UpdateDNSRecordBody]("an identical record", "", "value", "prio")}
 	},
 	NaturalKeys:     naturalKeys,
 	PlannedValues:   plannedValues,

@@ -74,7 +74,7 @@ const description = "A domain of the account. Creating it **buys** the domain. I
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"contact_info": contactAttribute(),
-		"on_existing":  service.OnExisting("the domain in the account", "changes its settings, without buying anything"),
+		"on_existing":  service.OnExisting[api.UpdateDomainBody]("the domain in the account", ", without buying anything"),
 		"acquisition": attribute.ComputedString("How Terraform got the domain: `purchase`, or `adopt` for a domain that the account owned already, including an imported one. The plan of a new domain shows it if the `name` is known, " +
 			"and the apply does nothing else. Null for a domain that an earlier version of the provider created."),
 		"purchase_price": attribute.ComputedString("The price that the plan of the purchase has shown, such as `12.00 USD`. If it is another one when the plan is applied, the apply stops before it buys anything. " +

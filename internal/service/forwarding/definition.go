@@ -29,7 +29,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	ImportBy:            "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
 	ResourceDescription: description,
 	Settings: func() map[string]schema.Attribute {
-		return map[string]schema.Attribute{"on_existing": service.OnExisting("a rule of this scope to this target", "switches it as `active` says, without a new verification message")}
+		return map[string]schema.Attribute{"on_existing": service.OnExisting[api.SetForwardingActiveBody]("a rule of this scope to this target", ", without a new verification message")}
 	},
 	NaturalKeys: naturalKeys,
 	ImportNotes: map[string]any{switchKey: switchState{Imported: true}},

@@ -71,7 +71,7 @@ func attributes() map[string]schema.Attribute {
 }
 
 func settings() map[string]schema.Attribute {
-	return map[string]schema.Attribute{"on_existing": service.OnExisting("a mailbox with this address", "sets its names")}
+	return map[string]schema.Attribute{"on_existing": service.OnExisting[api.UpdateMailboxBody]("a mailbox with this address", "")}
 }
 
 type model struct {

@@ -39,6 +39,15 @@ func Paragraphs(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
 }
 
+// Enumeration joins words, as in "a, b and c".
+func Enumeration(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
 // Sentence returns a message with a capital at the beginning and a full stop at the end.
 func Sentence(s string) string {
 	if s == "" {
