@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
@@ -45,10 +46,18 @@ func (k KeepPrior) PlanModifyString(_ context.Context, req planmodifier.StringRe
 // Changed returns the value of a planned attribute for an update, or nil if it equals the state: an
 // update sends only changes.
 func Changed[T any](plan, state attr.Value, value *T) *T {
-	if plan.Equal(state) || plan.IsUnknown() {
+	if plan.IsUnknown() || MeanSame(context.Background(), plan, state) {
 		return nil
 	}
 	return value
+}
+
+// ChangedNullable is [Changed] for a field that null removes.
+func ChangedNullable[T any](plan, state attr.Value, value *T) api.Nullable[T] {
+	if plan.IsUnknown() || MeanSame(context.Background(), plan, state) {
+		return api.Nullable[T]{}
+	}
+	return api.NullableFrom(value)
 }
 
 // MeanSame reports whether two values are equal, or mean the same to their custom type.

@@ -207,15 +207,9 @@ func naturalKeys(of attribute.Raw) []string {
 // changes returns the update that changes other to m. It omits equal values and those
 // that are unknown in m.
 func (m model) changes(other model) api.UpdateDomainBody {
-	var body api.UpdateDomainBody
-	if id := m.WorkspaceID; !id.IsUnknown() && !customtype.UUID.Same(id.ValueString(), other.WorkspaceID.ValueString()) {
-		body.WorkspaceID = id.ValueStringPointer()
+	return api.UpdateDomainBody{
+		WorkspaceID: attribute.Changed(m.WorkspaceID, other.WorkspaceID, m.WorkspaceID.ValueStringPointer()),
+		AutoRenew:   attribute.Changed(m.AutoRenew, other.AutoRenew, m.AutoRenew.ValueBoolPointer()),
+		RedirectURL: attribute.ChangedNullable(m.RedirectURL, other.RedirectURL, m.RedirectURL.ValueStringPointer()),
 	}
-	if !m.AutoRenew.Equal(other.AutoRenew) {
-		body.AutoRenew = m.AutoRenew.ValueBoolPointer()
-	}
-	if url := m.RedirectURL; !customtype.RedirectURL.Same(url.ValueString(), other.RedirectURL.ValueString()) {
-		body.RedirectURL = api.NullableFrom(url.ValueStringPointer())
-	}
-	return body
 }
