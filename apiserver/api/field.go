@@ -24,6 +24,8 @@ type Field struct {
 	Kind reflect.Kind
 	// Required means that a member of an object can be neither absent nor null.
 	Required bool
+	// Removable reports that null removes the value: the field is a [Nullable].
+	Removable bool
 
 	Description, Default, Format, Pattern string
 
@@ -90,6 +92,7 @@ func newField(t reflect.Type, tag reflect.StructTag) *Field {
 		f.Kind = reflect.Struct
 		return f
 	case reflect.TypeFor[Nullable[string]]():
+		f.Removable = true
 		t = reflect.TypeFor[string]()
 	}
 	switch f.Kind = t.Kind(); f.Kind {

@@ -48,7 +48,8 @@ type machine struct {
 	config  config
 	// ids are the ids of all objects that have existed.
 	ids map[string]bool
-	// routes are the routes of the operations that were sent, in any sequence.
+	// routes are the routes of the operations that were sent, in any sequence, and each with every member
+	// that its bodies had, with a value or null, such as "PATCH /domains/{domain} redirect_url null".
 	routes     map[string]bool
 	transcript []string
 }
@@ -101,6 +102,17 @@ func TestModel(t *testing.T) {
 	if isDefaultRun {
 		for _, spec := range api.Specs() {
 			assert.Check(t, sent[spec.Method+" "+spec.Path], "%s is never sent; add it to the actions of the machine, with its model, or give its action more weight", spec.ID)
+			if body := spec.Body(); body != nil && (spec.Method == http.MethodPatch || spec.Status == http.StatusCreated) {
+				for _, f := range body.Members {
+					member := spec.Method + " " + spec.Path + " " + f.Name
+					if !sent[member] {
+						t.Errorf("%s is never sent with %s: draw it in the action of the machine that sends that, and keep it in the model", spec.ID, f.Name)
+					}
+					if f.Removable && !sent[member+" null"] {
+						t.Errorf("%s is never sent with null for %s, which removes it: draw null in the action of the machine", spec.ID, f.Name)
+					}
+				}
+			}
 			_, isPaged := spec.Request.FieldByName("Paged")
 			readsObjects := spec.Method == http.MethodGet && (isPaged || len(spec.PathParameters()) > 1)
 			assert.Check(t, !readsObjects || compared[spec.Method+" "+spec.Path], "%s is not called when a sequence ends; add it to lists or to everyObject (list_test.go)", spec.ID)

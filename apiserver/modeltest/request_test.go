@@ -306,6 +306,13 @@ func (m *machine) send(key string, who *caller, o operation) *response {
 	}
 	if _, route := routes.Handler(r); m.routes != nil {
 		m.routes[route] = true
+		body, _ := o.body.(obj)
+		for name, value := range body {
+			if value == nil {
+				name += " null"
+			}
+			m.routes[route+" "+name] = true
+		}
 	}
 	return m.exchange(who, r, encode(o.body))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
@@ -17,10 +18,10 @@ func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	all := schemas(t).ResourceSchemas
 	for name, d := range definitions() {
+		checkModel(t, name, d, all[name].Block.Attributes)
 		if d.FieldByName("Names").String() == "" && len(operations(name)) == 0 { // a zone or a set
 			continue
 		}
-		checkModel(t, name, d)
 		for _, required := range []string{"Names", "Noun", "Nouns", "List.All", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys"} {
 			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
@@ -48,22 +49,51 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// checkModel checks that every field of a response is in the model of its resource.
-func checkModel(t *testing.T, typeName string, d reflect.Value) {
+// checkModel checks that the model of a resource has a field for each attribute, and no other, and that a
+// response sets each field that it has.
+func checkModel(t *testing.T, typeName string, d reflect.Value, attributes []*tfprotov6.SchemaAttribute) {
 	t.Helper()
 	setModel := d.Addr().MethodByName("SetModel")
-	domains, model, response := reflect.Zero(setModel.Type().In(1)), reflect.New(setModel.Type().In(2).Elem()), reflect.New(setModel.Type().In(3).Elem())
-	fill(response.Elem())
-	setModel.Call([]reflect.Value{reflect.ValueOf(t.Context()), domains, model, response})
-	have := map[string]bool{}
+	model, response := reflect.New(setModel.Type().In(2).Elem()), reflect.New(setModel.Type().In(3).Elem())
+	fields := map[string]reflect.Value{}
 	for _, f := range reflect.VisibleFields(model.Elem().Type()) {
 		if name := f.Tag.Get("tfsdk"); name != "" {
-			have[name] = !model.Elem().FieldByIndex(f.Index).Interface().(attr.Value).IsNull()
+			fields[name] = model.Elem().FieldByIndex(f.Index)
 		}
 	}
-	for _, f := range reflect.VisibleFields(response.Elem().Type()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			assert.Check(t, have[name], "%s: %s of a response is not in the model", typeName, name)
+	kind, from := strings.TrimPrefix(typeName, "mailhost_"), response.Elem().Type()
+	folder := "internal/service/" + strings.ReplaceAll(kind, "_", "")
+	returned, described := map[string]bool{}, map[string]bool{}
+	for _, f := range reflect.VisibleFields(from) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		returned[name] = name != ""
+	}
+	isWhole := true
+	for _, a := range attributes {
+		described[a.Name] = true
+		if _, ok := fields[a.Name]; !ok {
+			also := ""
+			if returned[a.Name] {
+				also = " and " + from.String()
+			}
+			isWhole = false
+			t.Errorf("%s: the model has no field with tfsdk:%q, which the attributes%s have: add it to model in %s", kind, a.Name, also, folder)
+		}
+	}
+	for name := range fields {
+		if !described[name] {
+			isWhole = false
+			t.Errorf("%s: model in %s has a field with tfsdk:%q, of which there is no attribute: add it to the attributes or to %s, or correct the name", kind, folder, name, from)
+		}
+	}
+	if !isWhole || d.FieldByName("Names").String() == "" { // a zone or a set has the objects of another kind
+		return
+	}
+	fill(response.Elem())
+	setModel.Call([]reflect.Value{reflect.ValueOf(t.Context()), reflect.Zero(setModel.Type().In(1)), model, response})
+	for name := range returned {
+		if name != "" && fields[name].Interface().(attr.Value).IsNull() {
+			t.Errorf("%s: %s has %s, but it is null in the model after SetModel: correct Flatten in %s", kind, from, name, folder)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func TestEveryKindIsTested(t *testing.T) {
 					continue
 				}
 				text := acctest.Render(p.Validate(name, with(k.config, f.Name, strings.Repeat("x", int(*f.MaxLength)+1))))
-				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", f.Name)), "%s.%s can be longer than %s allows: give it validate.Length[api.%s](%q)", name, f.Name, op.ID, op.Request.FieldByIndex(body.Index).Type.Name(), f.Name)
+				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", f.Name)), "%s.%s can be longer than %s allows: declare it with attribute.Argument[api.%[4]s](%[2]q, …), or give it validate.Length[api.%[4]s](%[2]q)", name, f.Name, op.ID, op.Request.FieldByIndex(body.Index).Type.Name())
 			}
 		}
 	}

@@ -99,6 +99,9 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 					want: values{"first_name": "Janet"},
 				},
 				{
+					config: with(jane, "first_name", "Janet", "last_name", "Roe"), does: updates, want: values{"last_name": "Roe"},
+				},
+				{
 					before: func() error {
 						_, err := s.Client.UpdateMailbox(t.Context(), "jane@bücher.com", api.UpdateMailboxBody{FirstName: new("J")})
 						return err

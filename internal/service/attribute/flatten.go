@@ -40,6 +40,9 @@ func Flatten(model, response any) {
 				value = types.StringValue(v.String())
 			}
 		}
+		if v := reflect.ValueOf(value); v.Type() != field.Type() {
+			panic(fmt.Sprintf("attribute: the field with tfsdk:%q of %T is a %s; make it a %s, as %T has it", name, model, field.Type(), v.Type(), response))
+		}
 		field.Set(reflect.ValueOf(value))
 	})
 }
