@@ -48,9 +48,14 @@ type createSpec[T any] struct {
 	effect, check string
 }
 
-// create sends a keyed request until its outcome is known. With a SecretLostError it
+// create sends a keyed request until its outcome is known. If the API lacks the operation, the error is
+// ErrCreateUnsupported. With a SecretLostError it
 // returns the object too, if this request has certainly created it.
 func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, *transport.Call, error) {
+	o := c.operation(op.Spec)
+	if o.isAbsent() {
+		return nil, nil, unsupported(ErrCreateUnsupported, op.Spec, spec.object)
+	}
 	call, err := c.transport.NewCall(op.Spec, req, spec.redact...)
 	if err != nil {
 		return nil, nil, err
@@ -61,6 +66,9 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 	}
 	for {
 		v, cause := transport.Send[T](ctx, call)
+		if cause == nil {
+			o.present.Store(true)
+		}
 		switch {
 		case cause == nil && spec.isComplete(v):
 			if spec.secret {
@@ -68,8 +76,10 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			}
 			return v, call, nil
 		// What a broken embedded account has done shows once it is repaired.
-		case !call.MayBeProcessed() || errors.Is(cause, ErrEmbedded):
+		case errors.Is(cause, ErrEmbedded):
 			return nil, call, cause
+		case !call.MayBeProcessed():
+			return nil, call, c.orAbsent(ctx, op.Spec, cause, ErrCreateUnsupported, spec.object)
 		}
 		// After a success without the object, only a replay does no harm. That the lookup finds
 		// no object is no reason to repeat what the API calls done.

@@ -82,7 +82,7 @@
 //
 // The client needs no more than the published operations. It learns from responses
 // which lifecycle operations the API has: 405, 501, or 404 for an object that a
-// list still has, mean that it lacks one. Reads then come from the cached list, and
-// a delete is ErrDeleteUnsupported. A 404 of an operation that has responded for
-// some object is genuine.
+// list still has, mean that it lacks one. Reads then come from the cached list, a create
+// is ErrCreateUnsupported, and a delete is ErrDeleteUnsupported. A 404 of an operation that
+// has responded for some object is genuine.
 package client

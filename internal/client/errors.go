@@ -31,6 +31,8 @@ var (
 	// ErrReadUnsupported: this API has neither an operation that reads such an
 	// object nor a list of them.
 	ErrReadUnsupported = errors.New("this API can't read such an object")
+	// ErrCreateUnsupported: this API has no such operation; nothing was created.
+	ErrCreateUnsupported = errors.New("this API can't create such an object")
 	// ErrUpdateUnsupported: this API has no such operation.
 	ErrUpdateUnsupported = errors.New("this API can't change such an object in this way")
 	// ErrDeleteUnsupported: this API has no such operation; the object still exists.
@@ -56,7 +58,7 @@ func IsConflict(err error) bool {
 // IsUnsupported reports whether err says that this API has no such operation.
 func IsUnsupported(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Unsupported() ||
+	return ok && e.Unsupported() || errors.Is(err, ErrCreateUnsupported) ||
 		errors.Is(err, ErrReadUnsupported) || errors.Is(err, ErrUpdateUnsupported) || errors.Is(err, ErrDeleteUnsupported)
 }
 

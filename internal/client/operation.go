@@ -40,13 +40,19 @@ func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
 	}
 	v, _, err := send(ctx, c, op, req, about)
-	if op.Lifecycle() && !o.present.Load() && (IsUnsupported(err) || StatusOf(err) == http.StatusNotFound) {
-		if err := c.confirmAbsent(ctx, op.Spec, err); err != nil {
-			return nil, err
-		}
-		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
+	return v, c.orAbsent(ctx, op.Spec, err, ErrReadUnsupported, about)
+}
+
+// orAbsent returns missing, one of the Err…Unsupported, if a failure shows that this API lacks an operation
+// whose path names nothing but the account, and otherwise the failure.
+func (c *Client) orAbsent(ctx context.Context, s api.Spec, failure, missing error, about string) error {
+	if !s.Lifecycle() || c.operation(s).present.Load() || !IsUnsupported(failure) && StatusOf(failure) != http.StatusNotFound {
+		return failure
 	}
-	return v, err
+	if err := c.confirmAbsent(ctx, s, failure); err != nil {
+		return err
+	}
+	return unsupported(missing, s, about)
 }
 
 // send sends a request. A success shows that this API has the operation.

@@ -264,12 +264,30 @@ func TestAbsentChanges(t *testing.T) {
 			assert.Check(t, errors.Is(err, ErrReadUnsupported), "%v", err)
 			_, err = c.DomainAvailability(t.Context(), "example.com")
 			assert.Check(t, errors.Is(err, ErrReadUnsupported), "%v", err)
+			err = createWorkspace(t.Context(), c)
+			assert.Check(t, errors.Is(err, ErrCreateUnsupported) && IsUnsupported(err), "%v", err)
 		}
-		for _, op := range []string{"set-forwarding-active", "get-account", "check-domain-availability"} {
+		for _, op := range []string{"set-forwarding-active", "get-account", "check-domain-availability", "create-workspace"} {
 			n := f.Count(op)
 			assert.Check(t, n == 1, "%d attempts of %s", n, op)
 		}
 	}
+}
+
+// createWorkspace creates an object with an operation that is not published.
+func createWorkspace(ctx context.Context, c *Client) error {
+	_, _, err := create(ctx, c, api.CreateWorkspace, &api.KeyedRequest[api.CreateWorkspaceBody]{Body: api.CreateWorkspaceBody{Name: "Sales"}}, createSpec[api.Workspace]{object: "Sales"})
+	return err
+}
+
+// TestMaybeCreated checks that a create whose outcome is unknown is not called unsupported: its resent
+// request may have reached another server.
+func TestMaybeCreated(t *testing.T) {
+	f := fakeapi.New()
+	f.Fail(fakeapi.Fault{Op: "create-workspace", DropAfter: true}, fakeapi.Fault{Op: "create-workspace", Status: 404})
+	err := createWorkspace(t.Context(), newClient(t, f))
+	_, isUnknown := errors.AsType[*UnknownOutcomeError](err)
+	assert.Check(t, isUnknown && !IsUnsupported(err), "%v", err)
 }
 
 func TestNoID(t *testing.T) {
@@ -306,6 +324,7 @@ func TestWrongBaseURL(t *testing.T) {
 				"read a record":   second(c.DNSRecords.Get(t.Context(), "1")),
 				"read an account": second(c.ServiceAccounts.Get(t.Context(), "00000000-0000-4000-8000-000000000001")),
 				"the account":     second(c.GetAccount(t.Context())),
+				"create":          createWorkspace(t.Context(), c),
 				"delete":          c.DNSRecords.Delete(t.Context(), "1"),
 				"revoke":          c.ServiceAccounts.Delete(t.Context(), "00000000-0000-4000-8000-000000000001"),
 			} {

@@ -156,6 +156,8 @@ func advice(err error) string {
 		return "Refer to it by its id."
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "Run Terraform again: the changes so far are in the state, and it continues from there."
+	case errors.Is(err, client.ErrCreateUnsupported):
+		return "This API has the published operations only. Remove the resource from the configuration, and create the object in the service's own control panel."
 	case client.IsNotFound(err):
 		return "If it was deleted outside Terraform, run apply again: the next plan creates it again."
 	case isA[*tls.CertificateVerificationError](err):

@@ -98,6 +98,7 @@ func TestAdvice(t *testing.T) {
 		"Run apply again":          {status(500), status(503)},
 		"Run Terraform again":      {context.Canceled, fmt.Errorf("wait: %w", context.DeadlineExceeded)},
 		"timeouts":                 {WithTimeoutAdvice(expired, late), WithTimeoutAdvice(t.Context(), late)},
+		"own control panel":        {fmt.Errorf("%w (operation create-mailbox)", client.ErrCreateUnsupported)},
 		"Refer to it by its id":    {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
 		"":                         {status(418)},
 		"base_url":                 {&client.Error{Operation: "op", Err: errors.New("refused")}},
