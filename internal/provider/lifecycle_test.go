@@ -113,10 +113,10 @@ type subject struct {
 // in their kind's.
 var elsewhere = []string{"on_existing", "timeouts", "active", "value_wo", "value_wo_version", "permissions"}
 
-// differences returns the attributes that a plan changes or, if it knows none of them, the whole plan.
-func (x *subject) differences(plan *acctest.Object) string {
+// forgotten returns what a step has not set or, if the plan after it knows none of that, the whole plan.
+func (x *subject) forgotten(step step, plan *acctest.Object) string {
 	if x.o != nil {
-		if lines := acctest.Differences(x.o.State, plan.State); len(lines) > 0 {
+		if lines := acctest.Forgotten(x.typeName, step.does != updates, x.o.State, plan.State); len(lines) > 0 {
 			return strings.Join(lines, "\n")
 		}
 	}
@@ -220,7 +220,11 @@ func (x *subject) take(i int, step step) {
 	}
 	does, plan := x.plan(step.config)
 	if does != step.does {
-		x.Fatalf("step %d %s, want %s, replacing %v: %s", i, does, step.does, plan.Replace, x.differences(plan))
+		var changes []string
+		if x.o != nil {
+			changes = acctest.Differences(x.o.State, plan.State)
+		}
+		x.Fatalf("%s: step %d %s, want %s, replacing %v: %s", x.typeName, i, does, step.does, plan.Replace, strings.Join(changes, "; "))
 	}
 	if d := difference(step.planned, plain(x.T, plan.State)); d != "" && step.planned != nil && does != replaces {
 		x.Errorf("step %d: the plan (-want +got):\n%s", i, d)
@@ -244,10 +248,10 @@ func (x *subject) take(i int, step step) {
 	assert.Check(x, kept == (does == updates || does == noChange), "step %d %s: the id was %q and is %q", i, does, id, x.o.Text("id"))
 	x.identified(x.o, fmt.Sprint("step ", i))
 	d := difference(step.want, plain(x.T, x.o.State))
-	assert.Check(x, d == "" || step.want == nil, "step %d: the state (-want +got):\n%s", i, d)
 	if does, plan = x.plan(step.config); does != noChange {
-		x.Errorf("step %d: the second plan %s: %s", i, does, x.differences(plan))
+		x.Fatalf("step %d: the second plan %s: %s", i, does, x.forgotten(step, plan))
 	}
+	assert.Check(x, d == "" || step.want == nil, "step %d: the state (-want +got):\n%s", i, d)
 	if step.does != noChange {
 		x.latest = step.config
 	}
