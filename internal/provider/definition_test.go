@@ -18,8 +18,8 @@ func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	all := schemas(t).ResourceSchemas
 	for name, d := range definitions() {
-		checkModel(t, name, d, all[name].Block.Attributes)
-		if d.FieldByName("Names").String() == "" && len(operations(name)) == 0 { // a zone or a set
+		isGroup := d.FieldByName("Names").String() == "" && len(operations(name)) == 0 // a zone or a set
+		if checkModel(t, name, d, all[name].Block.Attributes, isGroup); isGroup {
 			continue
 		}
 		for _, required := range []string{"Names", "Noun", "Nouns", "List.All", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys"} {
@@ -49,9 +49,9 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// checkModel checks that the model of a resource has a field for each attribute, and no other, and that a
-// response sets each field that it has.
-func checkModel(t *testing.T, typeName string, d reflect.Value, attributes []*tfprotov6.SchemaAttribute) {
+// checkModel checks that the model of a resource has a field for each attribute and no other, and that a
+// response, unless the resource is a group of objects, sets each of its fields in the model.
+func checkModel(t *testing.T, typeName string, d reflect.Value, attributes []*tfprotov6.SchemaAttribute, isGroup bool) {
 	t.Helper()
 	setModel := d.Addr().MethodByName("SetModel")
 	model, response := reflect.New(setModel.Type().In(2).Elem()), reflect.New(setModel.Type().In(3).Elem())
@@ -62,13 +62,15 @@ func checkModel(t *testing.T, typeName string, d reflect.Value, attributes []*tf
 		}
 	}
 	kind, from := strings.TrimPrefix(typeName, "mailhost_"), response.Elem().Type()
-	folder := "internal/service/" + strings.ReplaceAll(kind, "_", "")
+	at, isWhole := "internal/service/"+strings.ReplaceAll(kind, "_", ""), true
+	if !isGroup {
+		at += "/definition.go"
+	}
 	returned, described := map[string]bool{}, map[string]bool{}
 	for _, f := range reflect.VisibleFields(from) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		returned[name] = name != ""
 	}
-	isWhole := true
 	for _, a := range attributes {
 		described[a.Name] = true
 		if _, ok := fields[a.Name]; !ok {
@@ -77,23 +79,23 @@ func checkModel(t *testing.T, typeName string, d reflect.Value, attributes []*tf
 				also = " and " + from.String()
 			}
 			isWhole = false
-			t.Errorf("%s: the model has no field with tfsdk:%q, which the attributes%s have: add it to model in %s", kind, a.Name, also, folder)
+			t.Errorf("%s: the model has no field with tfsdk:%q, which the attributes%s have: add it to model in %s", kind, a.Name, also, at)
 		}
 	}
 	for name := range fields {
 		if !described[name] {
 			isWhole = false
-			t.Errorf("%s: model in %s has a field with tfsdk:%q, of which there is no attribute: add it to the attributes or to %s, or correct the name", kind, folder, name, from)
+			t.Errorf("%s: model in %s has a field with tfsdk:%q, and there is no such attribute: add it to the attributes or to %s, or correct the name", kind, at, name, from)
 		}
 	}
-	if !isWhole || d.FieldByName("Names").String() == "" { // a zone or a set has the objects of another kind
+	if !isWhole || isGroup {
 		return
 	}
 	fill(response.Elem())
 	setModel.Call([]reflect.Value{reflect.ValueOf(t.Context()), reflect.Zero(setModel.Type().In(1)), model, response})
 	for name := range returned {
 		if name != "" && fields[name].Interface().(attr.Value).IsNull() {
-			t.Errorf("%s: %s has %s, but it is null in the model after SetModel: correct Flatten in %s", kind, from, name, folder)
+			t.Errorf("%s: %s has %s, but it is null in the model after SetModel: correct Flatten in %s", kind, from, name, at)
 		}
 	}
 }

@@ -204,9 +204,9 @@ func naturalKeys(of attribute.Raw) []string {
 	return nil
 }
 
-// changes returns the update that changes other to m. It omits equal values and those
+// expandUpdate returns the update that changes other to m. It omits equal values and those
 // that are unknown in m.
-func (m model) changes(other model) api.UpdateDomainBody {
+func (m model) expandUpdate(other model) api.UpdateDomainBody {
 	return api.UpdateDomainBody{
 		WorkspaceID: attribute.Changed(m.WorkspaceID, other.WorkspaceID, m.WorkspaceID.ValueStringPointer()),
 		AutoRenew:   attribute.Changed(m.AutoRenew, other.AutoRenew, m.AutoRenew.ValueBoolPointer()),

@@ -57,7 +57,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	updated := plan
-	if body := plan.changes(state); body != (api.UpdateDomainBody{}) {
+	if body := plan.expandUpdate(state); body != (api.UpdateDomainBody{}) {
 		if err := c.UpdateDomain(ctx, state.ID.ValueString(), body); err != nil {
 			report.Error(&resp.Diagnostics, err, "Can't update the "+state.String(), report.Fields{})
 			return
@@ -183,7 +183,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 func (a *acquisition) applySettings(ctx context.Context) error {
 	var now model
 	attribute.Flatten(&now, a.domain)
-	body := a.plan.changes(now)
+	body := a.plan.expandUpdate(now)
 	if body == (api.UpdateDomainBody{}) {
 		return nil
 	}
