@@ -51,6 +51,9 @@ func (observer) Diagnostics(string, core.Diagnostics) {}
 // Fail implements core.Observer.
 func (o observer) Fail(kind, text string) {
 	o.Helper()
+	if kind == "inconsistent result" {
+		text += ": the create or the update in internal/service does not send it (expandCreate, expandUpdate), or the API does not return it"
+	}
 	o.Fatalf("%s: %s", kind, text)
 }
 

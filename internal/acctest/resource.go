@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // Null returns a null object, which is the planned state of a destroy.
@@ -103,41 +103,27 @@ func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string
 
 // ApplyPlan applies the plan of a configuration.
 func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[string]any, prior, plan *Object) (*Object, []*tfprotov6.Diagnostic) {
-	req := &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: typeName, PriorState: p.dynamic(p.Null(typeName)), Config: p.dynamic(p.Null(typeName)),
-		PlannedState: p.dynamic(plan.State), PlannedPrivate: plan.Private, PlannedIdentity: plan.Identity,
-	}
-	if prior != nil {
-		req.PriorState = p.dynamic(prior.State)
-	}
-	if config != nil {
-		req.Config = p.dynamic(p.Config(typeName, config))
-	}
-	resp := result(p.server.ApplyResourceChange(ctx, req))
-	o := &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}
-	if Errors(resp.Diagnostics) == 0 {
-		for _, line := range Forgotten(typeName, prior == nil, o.State, plan.State) {
-			p.t.Error(line)
-		}
-	}
-	return o, resp.Diagnostics
+	p.t.Helper()
+	provider := *p.core
+	provider.Context = ctx
+	return provider.Apply(typeName, p.object(typeName, prior).State, p.value(typeName, config), plan)
 }
 
-// Differences returns the attributes of a plan that a state has otherwise, as in "name: state null, plan
+// Differences returns the attributes of a plan that differ from a state, as in "name: state null, plan
 // \"Jane\"". An attribute that the plan does not know differs only if it is unknown in the state too.
 func Differences(state, plan tftypes.Value) (lines []string) {
-	have, planned := Attributes(state), Attributes(plan)
+	have, planned := core.Attributes(state), core.Attributes(plan)
 	for _, name := range slices.Sorted(maps.Keys(planned)) {
-		have, planned := ElementOf(have, name, planned[name].Type()), planned[name]
+		have, planned := have[name], planned[name]
 		if !have.IsFullyKnown() || planned.IsFullyKnown() && !planned.Equal(have) {
-			lines = append(lines, fmt.Sprintf("%s: state %s, plan %s", name, shown(have), shown(planned)))
+			lines = append(lines, fmt.Sprintf("%s: state %s, plan %s", name, core.Shown(have), core.Shown(planned)))
 		}
 	}
 	return lines
 }
 
-// Forgotten returns the Differences after an apply, each with the code that may have forgotten the
-// attribute. Core refuses such a state.
+// Forgotten returns the Differences of a plan after an apply, each with the code that may have forgotten the
+// attribute.
 func Forgotten(typeName string, isNew bool, state, plan tftypes.Value) []string {
 	kind := strings.TrimPrefix(typeName, "mailhost_")
 	request := "update (expandUpdate, or Update)"
@@ -149,38 +135,6 @@ func Forgotten(typeName string, isNew bool, state, plan tftypes.Value) []string 
 		lines[i] = fmt.Sprintf("%s: %s: the %s in internal/service/%s does not send it, or the API does not return it", kind, line, request, strings.ReplaceAll(kind, "_", ""))
 	}
 	return lines
-}
-
-// shown returns a value for a message.
-func shown(v tftypes.Value) string {
-	var text *string
-	var flag *bool
-	var number *big.Float
-	var items []tftypes.Value
-	switch {
-	case !v.IsKnown():
-		return "unknown"
-	case v.IsNull():
-		return "null"
-	case v.As(&text) == nil:
-		return strconv.Quote(*text)
-	case v.As(&flag) == nil:
-		return strconv.FormatBool(*flag)
-	case v.As(&number) == nil:
-		return number.String()
-	case v.As(&items) == nil:
-		all := make([]string, len(items))
-		for i, item := range items {
-			all[i] = shown(item)
-		}
-		return "[" + strings.Join(all, ", ") + "]"
-	}
-	var members []string
-	fields := Attributes(v)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		members = append(members, name+": "+shown(fields[name]))
-	}
-	return "{" + strings.Join(members, ", ") + "}"
 }
 
 // Read refreshes an object.

@@ -77,12 +77,8 @@ func incompatibilities(planned, actual Value, at string) (problems []string) {
 		return nil
 	case planned.IsNull() && actual.IsNull():
 		return nil
-	case planned.IsNull():
-		return []string{at + ": was absent, but now present"}
-	case actual.IsNull():
-		return []string{at + ": was present, but now absent"}
-	case !actual.IsKnown():
-		return []string{at + ": was known, but now unknown"}
+	case planned.IsNull() || actual.IsNull() || !actual.IsKnown():
+		return []string{fmt.Sprintf("%s: state %s, plan %s", at, Shown(actual), Shown(planned))}
 	}
 	switch t := planned.Type(); {
 	case kindOf(t) != kindOf(actual.Type()): // in an attribute of dynamic type
@@ -109,7 +105,7 @@ func incompatibilities(planned, actual Value, at string) (problems []string) {
 			problems = append(problems, incompatibilities(a[i], b[i], fmt.Sprintf("%s[%d]", at, i))...)
 		}
 	case !equal(planned, actual):
-		return []string{fmt.Sprintf("%s: was %s, but now %s", at, planned, actual)}
+		return []string{fmt.Sprintf("%s: state %s, plan %s", at, Shown(actual), Shown(planned))}
 	}
 	return problems
 }

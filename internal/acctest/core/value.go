@@ -1,7 +1,11 @@
 package core
 
 import (
+	"maps"
+	"math/big"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -124,6 +128,38 @@ func Texts(v Value) map[string]string {
 		}
 	}
 	return out
+}
+
+// Shown returns a value for a message.
+func Shown(v Value) string {
+	var text *string
+	var flag *bool
+	var number *big.Float
+	var items []Value
+	switch {
+	case !v.IsKnown():
+		return "unknown"
+	case v.IsNull():
+		return "null"
+	case v.As(&text) == nil:
+		return strconv.Quote(*text)
+	case v.As(&flag) == nil:
+		return strconv.FormatBool(*flag)
+	case v.As(&number) == nil:
+		return number.String()
+	case v.As(&items) == nil:
+		all := make([]string, len(items))
+		for i, item := range items {
+			all[i] = Shown(item)
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	var members []string
+	fields := Attributes(v)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		members = append(members, name+": "+Shown(fields[name]))
+	}
+	return "{" + strings.Join(members, ", ") + "}"
 }
 
 // equal compares values. An unknown value equals only an unknown value.
