@@ -91,7 +91,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 				assert.Check(t, len(got) == 0, "logged although nothing changed: %+v", got)
 				return
 			}
-			assert.Assert(t, len(got) == 1, "%d entries: %+v; the body in validBodies must change the object of Samples", len(got), got)
+			assert.Assert(t, len(got) == 1, "%d entries: %+v; its body in apitest/sample must change the object that New creates there", len(got), got)
 			e := got[0]
 			if e.Operation != spec.ID || !names[spec.ID] || e.AccountID != accountID || len(e.Changes) == 0 ||
 				e.Subject.Type != vocab.SubjectUser || e.Subject.ID == "" || e.CreatedAt.Sub(a.Clock.Now()).Abs().Seconds() > 1 {

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -290,8 +291,10 @@ func newEstate(c *apitest.Client) (e estate) {
 	for i, name := range []string{"seen.com", "hidden.com"} {
 		e[i] = map[string]string{"workspace_id": c.Workspace(name)}
 		e[i]["domain"] = c.Domain(name, e[i]["workspace_id"])
-		for parameter, create := range apitest.Samples {
-			e[i][parameter] = create(c, name)
+		for _, k := range sample.Kinds() {
+			if k.New != nil {
+				e[i][k.Parameter] = c.Sample(k.Parameter, name)
+			}
 		}
 	}
 	c.Forwarding("sample@example.net", nil)

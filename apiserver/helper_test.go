@@ -15,6 +15,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -30,7 +31,7 @@ type obj = apitest.Object
 var (
 	start   = apitest.Start
 	with    = apitest.With
-	contact = apitest.Contact
+	contact = sample.Contact
 	itoa    = strconv.Itoa
 )
 

@@ -23,6 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -96,23 +97,23 @@ func TestOpenAPIExamples(t *testing.T) {
 	assert.Check(t, bytes.Equal(got, want), "the calls differ from %s; if this is intended, run make generate", examplesFile)
 }
 
-// all calls every operation once.
+// all calls every operation once, most with its sample: the others show readers less, or more.
 func (c *exampleCalls) all() {
 	c.call(api.GetAccount.Spec, nil)
 	c.call(api.GetCaller.Spec, nil)
 	c.call(api.ListWorkspaces.Spec, nil)
-	research := c.call(api.CreateWorkspace.Spec, apitest.Object{"name": "Research"}).Str("id")
+	research := c.call(api.CreateWorkspace.Spec, sample.Body(api.CreateWorkspace.Spec)).Str("id")
 	c.call(api.GetWorkspace.Spec, nil, "workspace_id", research)
 
 	c.call(api.CheckDomainAvailability.Spec, nil, "name", "example.com")
 	c.call(api.PurchaseDomains.Spec, apitest.Object{
-		"domains": []string{"example.com", "example.org"}, "workspace_id": c.DefaultWorkspace(), "contact_info": apitest.Contact(),
+		"domains": []string{"example.com", "example.org"}, "workspace_id": c.DefaultWorkspace(), "contact_info": sample.Contact(),
 	})
 	c.call(api.ListDomains.Spec, nil, "search", "example", "page_size", "1")
 	c.call(api.GetDomain.Spec, nil, "domain", "example.com")
-	c.call(api.UpdateDomain.Spec, apitest.Object{"auto_renew": true, "redirect_url": "https://www.example.com/"}, "domain", "example.com")
+	c.call(api.UpdateDomain.Spec, sample.Body(api.UpdateDomain.Spec), "domain", "example.com")
 
-	c.call(api.CreateMailbox.Spec, apitest.Object{"domain": "example.com", "local_part": "jane.doe", "first_name": "Jane", "last_name": "Doe"})
+	c.call(api.CreateMailbox.Spec, sample.Body(api.CreateMailbox.Spec))
 	c.call(api.CreateMailboxes.Spec, apitest.Object{"domain": "example.com", "items": []apitest.Object{
 		{"local_part": "ada", "first_name": "Ada", "last_name": "Lovelace"},
 		{"local_part": "jane.doe", "first_name": "Jane", "last_name": "Doe"},
@@ -131,15 +132,15 @@ func (c *exampleCalls) all() {
 	rule := c.call(api.CreateForwarding.Spec, apitest.Object{"domain": "example.com", "target_email": "archive@example.net"}).Str("id")
 	c.call(api.ListForwarding.Spec, nil, "domain", "example.com")
 	c.call(api.GetForwarding.Spec, nil, "forwarding_id", rule)
-	c.call(api.SetForwardingActive.Spec, apitest.Object{"active": false}, "forwarding_id", rule)
+	c.call(api.SetForwardingActive.Spec, sample.Body(api.SetForwardingActive.Spec), "forwarding_id", rule)
 	c.call(api.UpdateForwarding.Spec, apitest.Object{"target_email": "jane.doe@example.com"}, "forwarding_id", rule)
 
 	password := c.call(api.CreateMasterPassword.Spec, apitest.Object{"name": "Migration", "domain": "example.com", "generate": true}).Str("id")
 	c.call(api.ListMasterPasswords.Spec, nil)
 	c.call(api.GetMasterPassword.Spec, nil, "credential_id", password)
-	c.call(api.RenameMasterPassword.Spec, apitest.Object{"name": "Migration 2026"}, "credential_id", password)
+	c.call(api.RenameMasterPassword.Spec, sample.Body(api.RenameMasterPassword.Spec), "credential_id", password)
 
-	account := c.call(api.CreateServiceAccount.Spec, apitest.Object{"name": "ci", "expires_at": "2026-12-31T00:00:00Z"}).Str("id")
+	account := c.call(api.CreateServiceAccount.Spec, sample.Body(api.CreateServiceAccount.Spec)).Str("id")
 	c.call(api.ListServiceAccounts.Spec, nil)
 	c.call(api.GetServiceAccount.Spec, nil, "service_account_id", account)
 	grant := c.call(api.GrantAuthorization.Spec, apitest.Object{
@@ -150,7 +151,7 @@ func (c *exampleCalls) all() {
 	c.call(api.ListAuditLog.Spec, nil, "limit", "1")
 
 	c.call(api.ListDedicatedIPOptions.Spec, nil)
-	ip := c.call(api.ClaimDedicatedIP.Spec, apitest.Object{"option_id": c.Option("eu")}).Str("id")
+	ip := c.call(api.ClaimDedicatedIP.Spec, sample.Body(api.ClaimDedicatedIP.Spec)).Str("id")
 	c.call(api.ListDedicatedIPs.Spec, nil)
 	c.call(api.GetDedicatedIP.Spec, nil, "dedicated_ip_id", ip)
 

@@ -1,7 +1,6 @@
 package apiserver_test
 
 import (
-	"encoding/json"
 	"maps"
 	"net/url"
 	"reflect"
@@ -14,37 +13,10 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 )
 
-// validBodies maps operations to valid request bodies, in an account with the domain example.com.
-var validBodies = map[string]string{
-	"create-service-account": `{"name":"ci","expires_at":"2027-01-01T00:00:00Z"}`,
-	"grant-authorization":    `{"grant_kind":"capability","subject_type":"user","subject_id":"u","capability_key":"mailbox.view","resource_type":"domain","resource_id":"` + nobody + `"}`,
-	"create-master-password": `{"name":"n","value":"abcd","generate":false}`,
-	"rename-master-password": `{"name":"n"}`,
-	"create-forwarding":      `{"target_email":"jane@example.net"}`,
-	"update-forwarding":      `{"target_email":"jane@example.net"}`,
-	"set-forwarding-active":  `{"active":true}`,
-	"create-mailbox":         `{"domain":"example.com","first_name":"f","last_name":"l","local_part":"p"}`,
-	"update-mailbox":         `{"first_name":"f","last_name":"l"}`,
-	"create-mailboxes":       `{"domain":"example.com","items":[{"first_name":"f","last_name":"l","local_part":"p"}]}`,
-	"export-mailboxes":       `{"mailboxes":["jane@example.com"]}`,
-	"purchase-domains": `{"domains":["example.com"],"workspace_id":"` + api.DefaultWorkspaceID(accountID) + `","contact_info":{"address_1":"a","city":"c","country":"DE","email":"jane@example.net",
-		"first_name":"f","last_name":"l","organization":"o","phone":"+4930123456","state":"s","zip":"z"}}`,
-	"update-domain":      `{"auto_renew":true,"redirect_url":"https://example.net/"}`,
-	"create-dns-record":  `{"domain":"example.com","name":"@","type":"MX","value":"mx.example.net","prio":10,"ttl":60}`,
-	"update-dns-record":  `{"value":"mx.example.net","prio":10,"ttl":60}`,
-	"claim-dedicated-ip": `{"option_id":"` + nobody + `"}`,
-	"cancel-plan":        `{"cancel_at_period_end":true,"cancel_immediately":false}`,
-	"change-plan":        `{"effective_date":"2027-01-01T00:00:00Z","plan_id":"smtp_per_proxy"}`,
-	"submit-feedback":    `{"title":"t","description":"d","attributes":{},"category":"other","paid_product_feature":false}`,
-	"create-workspace":   `{"name":"n"}`,
-}
-
-// pathValues maps path parameters to valid values.
-var pathValues = map[string]string{"account_id": accountID, "mailbox": "jane@example.com", "domain": "example.com", "dns_record_id": "1"}
-
-// request is a request to one operation. broken replaces values in it.
+// request is a request to one operation. broken changes it in places.
 type request struct {
 	spec  api.Spec
 	path  map[string]string
@@ -56,14 +28,15 @@ func newRequest(t *testing.T, spec api.Spec) *request {
 	t.Helper()
 	r := &request{spec: spec, path: map[string]string{}, query: url.Values{}}
 	for _, f := range params(spec.Request, "path") {
-		value, ok := pathValues[f.name()]
-		if !ok {
-			value = nobody
+		r.path[f.name()] = nobody
+		if f.name() == "account_id" {
+			r.path[f.name()] = accountID
+		} else if k := sample.Named(f.name()); k != nil && k.Path != "" {
+			r.path[f.name()] = k.Path
 		}
-		r.path[f.name()] = value
 	}
 	if _, ok := spec.Request.FieldByName("Body"); ok {
-		assert.NilError(t, json.Unmarshal([]byte(validBodies[spec.ID]), &r.body), "the body of %s in validBodies", spec.ID)
+		r.body = sample.Body(spec)
 	}
 	return r
 }
@@ -203,7 +176,7 @@ func (f input) kind() string {
 func TestValidation(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
-	record := apitest.Samples["dns_record_id"](h.Client, "example.com")
+	record := h.Sample("dns_record_id", "example.com")
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
 			c := h.In(t)

@@ -21,15 +21,16 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 const (
 	// AccountID is the account of every server.
-	AccountID = "11111111-2222-4333-8444-555555555555"
+	AccountID = sample.AccountID
 	// UnknownID is an id that no object has.
-	UnknownID = "99999999-9999-4999-8999-999999999999"
+	UnknownID = sample.UnknownID
 )
 
 // Start is the time of a new [Clock].
@@ -56,7 +57,7 @@ type TB interface {
 }
 
 // Object is a JSON object.
-type Object = map[string]any
+type Object = sample.Object
 
 // Clock begins at [Start] and stands still until a test moves it. It is safe for concurrent use.
 type Clock struct{ sinceStart atomic.Int64 }

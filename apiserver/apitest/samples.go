@@ -2,36 +2,28 @@ package apitest
 
 import (
 	"maps"
+	"net/http"
 	"strconv"
-
-	"github.com/google/uuid"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Samples create an object of each kind besides workspaces and domains, by the path parameter that
-// names it, and return its id. An object that can lie in a domain is created in that one; no two
-// calls for different domains conflict.
-var Samples = map[string]func(c *Client, domain string) string{
-	"mailbox":       func(c *Client, domain string) string { return c.Mailbox(domain, "sample") },
-	"credential_id": func(c *Client, domain string) string { return c.Password("sample", Object{"domain": domain}) },
-	"forwarding_id": func(c *Client, domain string) string {
-		return c.Forwarding("sample@example.net", Object{"domain": domain})
-	},
-	"dns_record_id": func(c *Client, domain string) string {
-		r := c.Post("/dns-records", Object{"domain": domain, "name": "@", "type": "MX", "value": "sample.example.net", "prio": 5}).Want(201)
-		return strconv.Itoa(int(r.At("id").(float64)))
-	},
-	"dedicated_ip_id": func(c *Client, _ string) string {
-		return c.Post("/dedicated-ips/claim", Object{"option_id": c.Option("eu")}).Want(201).Str("id")
-	},
-	"service_account_id": func(c *Client, _ string) string {
-		return c.Post("/auth/service-accounts", Object{"name": "sample"}).Want(201).Str("id")
-	},
-	"authorization_id": func(c *Client, domain string) string {
-		return c.GrantTo("group", domain, Grant{Capability: vocab.CapMailboxView})
-	},
+// Sample creates an object of the kind that a path parameter names, and returns its id. An object
+// that can lie in a domain is created in that one; no two calls for different domains conflict.
+func (c *Client) Sample(parameter, domain string) string {
+	c.T.Helper()
+	k := sample.Named(parameter)
+	if k == nil || k.New == nil {
+		c.T.Fatalf("no sample creates an object for {%s}: run go test ./apiserver/apitest/sample, which says what to add", parameter)
+	}
+	r := c.Post(strings.TrimPrefix(k.Create().Path, api.Prefix), k.New(c.Account, domain)).Want(http.StatusCreated)
+	if n, ok := r.At("id").(float64); ok {
+		return strconv.Itoa(int(n))
+	}
+	return r.Str("id")
 }
 
 // With returns a copy of an object with more members; pairs alternates names and values.
@@ -42,14 +34,6 @@ func With(o Object, pairs ...any) Object {
 		out[pairs[i].(string)] = pairs[i+1]
 	}
 	return out
-}
-
-// Contact returns a valid contact for domain purchases.
-func Contact() Object {
-	return Object{
-		"address_1": "Hauptstr. 1", "city": "Köln", "country": "DE", "email": "jane@example.net", "first_name": "Jane", "last_name": "Doe",
-		"organization": "Example", "phone": "+4922112345", "state": "NRW", "zip": "50667",
-	}
 }
 
 // Workspace creates a workspace and returns its id.
@@ -64,7 +48,7 @@ func (c *Client) DefaultWorkspace() string { return api.DefaultWorkspaceID(c.Acc
 // Purchase buys domains.
 func (c *Client) Purchase(workspaceID string, domains ...string) *Response {
 	c.T.Helper()
-	return c.Post("/domains/purchase", Object{"domains": domains, "workspace_id": workspaceID, "contact_info": Contact()})
+	return c.Post("/domains/purchase", Object{"domains": domains, "workspace_id": workspaceID, "contact_info": sample.Contact()})
 }
 
 // Domain buys a domain in the default or another workspace, and returns its id.
@@ -106,9 +90,7 @@ func (c *Client) CreateRecord(domain, name, typ, value string) *Response {
 
 // Option returns the id of one of the account's two options for dedicated IPs, "eu" or
 // "us".
-func (c *Client) Option(key string) string {
-	return uuid.NewSHA1(uuid.MustParse(c.Account), []byte("dedicated-ip-option:"+key)).String()
-}
+func (c *Client) Option(key string) string { return sample.Option(c.Account, key) }
 
 // ServiceAccount creates a service account, which inherits the grants of its creator, and
 // returns its id and its client.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
@@ -227,7 +228,7 @@ func TestIsolatedAccounts(t *testing.T) {
 
 // purchase returns the body of a purchase.
 func (h *harness) purchase(c caller, domain string) string {
-	text, err := json.Marshal(map[string]any{"workspace_id": c.DefaultWorkspace(), "domains": []string{domain}, "contact_info": apitest.Contact()})
+	text, err := json.Marshal(map[string]any{"workspace_id": c.DefaultWorkspace(), "domains": []string{domain}, "contact_info": sample.Contact()})
 	assert.NilError(h, err)
 	return string(text)
 }

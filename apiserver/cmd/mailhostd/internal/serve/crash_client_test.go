@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
@@ -162,8 +163,8 @@ func (c *crashClient) next() *crashRequest {
 			names = append(names, c.newName()+".com")
 			r.after[names[len(names)-1]] = object{id: anyID}
 		}
-		r.path, r.body = "/domains/purchase", apitest.Object{"domains": names, "workspace_id": c.api(c.random).DefaultWorkspace(), "contact_info": apitest.Contact()}
-	case draw < 12: // to another account, so a message must verify it
+		r.path, r.body = "/domains/purchase", apitest.Object{"domains": names, "workspace_id": c.api(c.random).DefaultWorkspace(), "contact_info": sample.Contact()}
+	case draw < 12: // to another account, so that it has to be verified by a message
 		target := c.newName() + "@example.org"
 		r.after[target] = object{id: anyID}
 		r.path, r.body = "/forwarding", apitest.Object{"target_email": target}
