@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -38,13 +39,9 @@ func TestConstantsMatchTags(t *testing.T) {
 	}
 }
 
-// TestUpdateLimits checks that an update and a create of the same kind limit shared fields equally.
-func TestUpdateLimits(t *testing.T) {
-	limits := func(f *Field) Field {
-		l := *f
-		l.Index, l.Required, l.Description, l.Default = nil, false, "", ""
-		return l
-	}
+// TestBodiesAgree checks that an update has the limits of a create of its kind for the fields that both
+// have, and that null removes nothing that the create requires.
+func TestBodiesAgree(t *testing.T) {
 	for _, update := range Specs() {
 		for _, create := range Specs() {
 			if create.Body() == nil || update.Method != http.MethodPatch || create.Method != http.MethodPost || update.Kind != create.Kind {
@@ -52,7 +49,66 @@ func TestUpdateLimits(t *testing.T) {
 			}
 			for _, f := range update.Body().Members {
 				i := slices.IndexFunc(create.Body().Members, func(c *Field) bool { return c.Name == f.Name })
-				assert.Check(t, i < 0 || reflect.DeepEqual(limits(f), limits(create.Body().Members[i])), "%s.%s", update.ID, f.Name)
+				if i < 0 {
+					continue
+				}
+				other := create.Body().Members[i]
+				name := bodyOf(update).Name() + "." + f.Name
+				limits, wanted := limitsOf(update, f), limitsOf(create, other)
+				for key, want := range wanted {
+					if limits[key] != want {
+						t.Errorf("%s has %s; %s has %s: PATCH would store what POST refuses, or refuse what it stores. Give both the same", name, cmp.Or(limits[key], "no "+key), bodyOf(create).Name(), cmp.Or(want, "no "+key))
+					}
+				}
+				if !reflect.DeepEqual(f.Element, other.Element) || !reflect.DeepEqual(f.Members, other.Members) {
+					t.Errorf("%s holds other values than in %s", name, bodyOf(create).Name())
+				}
+				if other.Required && bodyOf(update).FieldByIndex(f.Index).Type == reflect.TypeFor[Nullable[string]]() {
+					t.Errorf("%s is Nullable, but %s requires it: null would remove it. Make it a *string with nullable:\"true\"", name, bodyOf(create).Name())
+				}
+			}
+		}
+	}
+}
+
+func bodyOf(s Spec) reflect.Type { return s.Request.FieldByIndex(s.Body().Index).Type }
+
+// limitsOf returns the type of a field in JSON, and its limits as they are in the tag, by their names.
+func limitsOf(s Spec, f *Field) map[string]string {
+	limits := map[string]string{"type": "the type " + f.Kind.String()}
+	for _, key := range []string{"minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "format", "pattern", "enum"} {
+		limits[key] = ""
+		if value, ok := bodyOf(s).FieldByIndex(f.Index).Tag.Lookup(key); ok {
+			limits[key] = key + ":" + strconv.Quote(value)
+		}
+	}
+	return limits
+}
+
+// unlimited lists the texts of bodies that have no maxLength, with the reason.
+var unlimited = map[string]string{
+	"CreateDNSRecordBody.domain":            "it names an object",
+	"CreateForwardingBody.domain":           "it names an object",
+	"CreateMailboxBody.domain":              "it names an object",
+	"CreateMailboxesBody.domain":            "it names an object",
+	"CreateMasterPasswordBody.domain":       "it names an object",
+	"ExportMailboxesBody.domain":            "it names an object",
+	"CreateDNSRecordBody.value":             "the rule of the record's type limits it",
+	"UpdateDNSRecordBody.value":             "the rule of the record's type limits it",
+	"GrantAuthorizationBody.capability_key": "it is one of a list",
+}
+
+// TestTextsAreLimited checks that each text of a body has a greatest length.
+func TestTextsAreLimited(t *testing.T) {
+	for _, s := range Specs() {
+		if s.Body() == nil {
+			continue
+		}
+		for _, f := range s.Body().Members {
+			name := bodyOf(s).Name() + "." + f.Name
+			isLimited := f.Kind != reflect.String || f.MaxLength != nil || f.Enum != nil || f.Format == "uuid" || f.Format == "date-time"
+			if _, listed := unlimited[name]; isLimited == listed {
+				t.Errorf("%s must have either a maxLength in its tag or, with the reason, a line in unlimited", name)
 			}
 		}
 	}
