@@ -10,18 +10,20 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 // secretCreator creates an object whose response contains a secret.
 type secretCreator struct {
-	op, list, stored string
+	collection
+	op string
 	// do returns the id of the object beside an error too.
 	do func(context.Context, *Client) (id, secret string, err error)
 }
 
 var secretCreators = map[string]secretCreator{
-	"service account": {"create-service-account", "list-service-accounts", "auth/service-accounts",
+	"service account": {collectionOf(api.CreateServiceAccount.Kind), api.CreateServiceAccount.ID,
 		func(ctx context.Context, c *Client) (string, string, error) {
 			a, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{Name: "ci"})
 			if a == nil {
@@ -29,7 +31,7 @@ var secretCreators = map[string]secretCreator{
 			}
 			return a.ID, a.Token, err
 		}},
-	"generated password": {"create-master-password", "list-master-passwords", "credentials",
+	"generated password": {collectionOf(api.CreateMasterPassword.Kind), api.CreateMasterPassword.ID,
 		func(ctx context.Context, c *Client) (string, string, error) {
 			p, err := c.CreateMasterPassword(ctx, api.CreateMasterPasswordBody{Name: "ci", Generate: true})
 			if p == nil {
@@ -37,6 +39,23 @@ var secretCreators = map[string]secretCreator{
 			}
 			return p.ID, api.Value(p.GeneratedSecret), err
 		}},
+}
+
+// TestCreatesAreTested checks that the tests of lost responses know each operation that creates what
+// the client manages.
+func TestCreatesAreTested(t *testing.T) {
+	tested := map[string]bool{}
+	for _, c := range creators {
+		tested[c.op] = true
+	}
+	for _, c := range secretCreators {
+		tested[c.op] = true
+	}
+	for _, l := range lifecycles {
+		if op := sample.Of(l.kind).Create(); op != nil {
+			assert.Check(t, tested[op.ID], "%s has no row in creators (create_test.go) or, if its response has a secret, in secretCreators (create_secret_test.go)", op.ID)
+		}
+	}
 }
 
 func TestSecretIsReplayed(t *testing.T) {

@@ -21,31 +21,35 @@ import (
 
 // creator creates one object and returns its id.
 type creator struct {
-	op, list string
-	stored   string
-	do       func(context.Context, *Client) (id string, err error)
+	collection
+	op string
+	do func(context.Context, *Client) (id string, err error)
+}
+
+func creatorOf(op api.Spec, do func(context.Context, *Client) (id string, err error)) creator {
+	return creator{collectionOf(op.Kind), op.ID, do}
 }
 
 var creators = map[string]creator{
-	"mailbox": {"create-mailbox", "list-mailboxes", "mailboxes", func(ctx context.Context, c *Client) (string, error) {
+	"mailbox": creatorOf(api.CreateMailbox.Spec, func(ctx context.Context, c *Client) (string, error) {
 		return idOr(mailboxKeys.ID)(c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"}))
-	}},
-	"forwarding": {"create-forwarding", "list-forwarding", "forwarding", func(ctx context.Context, c *Client) (string, error) {
+	}),
+	"forwarding": creatorOf(api.CreateForwarding.Spec, func(ctx context.Context, c *Client) (string, error) {
 		return idOr(forwardingKeys.ID)(c.CreateForwarding(ctx, api.CreateForwardingBody{TargetEmail: "a@B.example"}))
-	}},
-	"master password": {"create-master-password", "list-master-passwords", "credentials", func(ctx context.Context, c *Client) (string, error) {
+	}),
+	"master password": creatorOf(api.CreateMasterPassword.Spec, func(ctx context.Context, c *Client) (string, error) {
 		value := "s3cret"
 		return idOr(func(p *api.CreatedMasterPassword) string { return p.ID })(c.CreateMasterPassword(ctx, api.CreateMasterPasswordBody{Name: "ops", Value: &value}))
-	}},
-	"dns record": {"create-dns-record", "list-dns-records", "dns-records", func(ctx context.Context, c *Client) (string, error) {
+	}),
+	"dns record": creatorOf(api.CreateDNSRecord.Spec, func(ctx context.Context, c *Client) (string, error) {
 		return idOr(dnsRecordKeys.ID)(c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: "example.com", Name: "WWW.example.com.", Type: "A", Value: "192.0.2.1"}))
-	}},
-	"dedicated ip": {"claim-dedicated-ip", "list-dedicated-ips", "dedicated-ips", func(ctx context.Context, c *Client) (string, error) {
+	}),
+	"dedicated ip": creatorOf(api.ClaimDedicatedIP.Spec, func(ctx context.Context, c *Client) (string, error) {
 		return idOr(dedicatedIPKeys.ID)(c.ClaimDedicatedIP(ctx, "option"))
-	}},
-	"purchase": {"purchase-domains", "list-domains", "domains", func(ctx context.Context, c *Client) (string, error) {
+	}),
+	"purchase": creatorOf(api.PurchaseDomains.Spec, func(ctx context.Context, c *Client) (string, error) {
 		return idOr(func(d *PurchasedDomain) string { return d.ID })(c.PurchaseDomain(ctx, "Example.com", api.PurchaseDomainsBody{WorkspaceID: "w"}))
-	}},
+	}),
 }
 
 // idOr returns a function that takes the results of a call, and returns the object's id.

@@ -6,11 +6,13 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
@@ -43,10 +45,19 @@ func TestRefusals(t *testing.T) {
 			}
 			for n, isRefused := 1, true; isRefused; n++ {
 				f := fakeapi.New()
-				for _, stored := range []string{"auth/authorizations", "auth/service-accounts", "credentials", "dedicated-ips", "domains", "forwarding", "mailboxes"} {
-					f.Add(stored, fakeapi.Object{"id": name, "name": name, "domain_id": name, "scope_type": "domain", "scope_id": name, "target_email": name, "primary_email": name})
+				for _, k := range sample.Kinds() {
+					if k.Parameter == "" {
+						continue
+					}
+					o := fakeapi.Object{"id": name, "domain_id": name, "scope_type": "domain", "scope_id": name}
+					for _, key := range k.Key {
+						o[key] = name
+					}
+					if n, err := strconv.Atoi(k.Path); err == nil { // its ids are numbers
+						o["id"] = n
+					}
+					f.Add(strings.TrimPrefix(k.Collection(), "/"), o)
 				}
-				f.Add("dns-records", fakeapi.Object{"id": 1, "name": name, "type": name, "value": name})
 				f.Add("domains/availability", fakeapi.Object{"id": fakeapi.AccountID, "domain_name": name})
 				r := &refusing{API: f, n: n}
 				err := makeCall(t.Context(), callsOf(newClient(t, f, func(o *Options) { o.Transport = r }))[call], argument)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,38 +15,55 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// lifecycle has the operations that read and delete one type of object.
+// collection has the operations that list, read and delete the objects of one kind.
+type collection struct {
+	kind      api.Kind
+	stored    string
+	list, get string // operation ids
+	remove    api.Spec
+	published bool // the list is a published operation
+}
+
+func collectionOf(kind api.Kind) collection {
+	k := sample.Of(kind)
+	all := collection{kind: kind, stored: strings.TrimPrefix(k.Collection(), "/")}
+	for _, op := range k.Operations() {
+		switch isOfOne := strings.HasSuffix(op.Path, "{"+k.Parameter+"}"); {
+		case op.Method == http.MethodGet && isOfOne:
+			all.get = op.ID
+		case op.Method == http.MethodGet && strings.HasSuffix(op.Path, k.Collection()):
+			all.list, all.published = op.ID, !op.Lifecycle()
+		case op.Method == http.MethodDelete && isOfOne:
+			all.remove = op
+		}
+	}
+	return all
+}
+
+// lifecycle reads and deletes the objects of one kind.
 type lifecycle struct {
-	stored, list string
-	get, remove  string // operation ids
-	published    bool   // the list is a published operation
-	doGet        func(context.Context, *Client, string) (string, error)
-	doDelete     func(context.Context, *Client, string) error
+	collection
+	doGet    func(context.Context, *Client, string) (string, error)
+	doDelete func(context.Context, *Client, string) error
 }
 
 var lifecycles = map[string]lifecycle{
-	"mailbox": lifecycleOf("mailboxes", "list-mailboxes", "get-mailbox", "delete-mailbox", true,
-		func(c *Client) *Kind[api.Mailbox] { return c.Mailboxes }),
-	"domain": lifecycleOf("domains", "list-domains", "get-domain", "delete-domain", true,
-		func(c *Client) *Kind[api.Domain] { return c.Domains }),
-	"forwarding": lifecycleOf("forwarding", "list-forwarding", "get-forwarding", "delete-forwarding", true,
-		func(c *Client) *Kind[api.Forwarding] { return c.Forwarding }),
-	"master password": lifecycleOf("credentials", "list-master-passwords", "get-master-password", "delete-master-password", true,
-		func(c *Client) *Kind[api.MasterPassword] { return c.MasterPasswords }),
-	"dedicated ip": lifecycleOf("dedicated-ips", "list-dedicated-ips", "get-dedicated-ip", "release-dedicated-ip", true,
-		func(c *Client) *Kind[api.DedicatedIP] { return c.DedicatedIPs }),
-	"service account": lifecycleOf("auth/service-accounts", "list-service-accounts", "get-service-account", "revoke-service-account", false,
-		func(c *Client) *Kind[api.ServiceAccount] { return c.ServiceAccounts }),
-	"dns record": lifecycleOf("dns-records", "list-dns-records", "get-dns-record", "delete-dns-record", false,
-		func(c *Client) *Kind[api.DNSRecord] { return c.DNSRecords }),
+	"mailbox":         lifecycleOf(api.GetMailbox.Kind, func(c *Client) *Kind[api.Mailbox] { return c.Mailboxes }),
+	"domain":          lifecycleOf(api.GetDomain.Kind, func(c *Client) *Kind[api.Domain] { return c.Domains }),
+	"forwarding":      lifecycleOf(api.GetForwarding.Kind, func(c *Client) *Kind[api.Forwarding] { return c.Forwarding }),
+	"master password": lifecycleOf(api.GetMasterPassword.Kind, func(c *Client) *Kind[api.MasterPassword] { return c.MasterPasswords }),
+	"dedicated ip":    lifecycleOf(api.GetDedicatedIP.Kind, func(c *Client) *Kind[api.DedicatedIP] { return c.DedicatedIPs }),
+	"service account": lifecycleOf(api.GetServiceAccount.Kind, func(c *Client) *Kind[api.ServiceAccount] { return c.ServiceAccounts }),
+	"dns record":      lifecycleOf(api.GetDNSRecord.Kind, func(c *Client) *Kind[api.DNSRecord] { return c.DNSRecords }),
 }
 
-func lifecycleOf[T any](stored, list, get, remove string, published bool, kind func(*Client) *Kind[T]) lifecycle {
+func lifecycleOf[T any](of api.Kind, kind func(*Client) *Kind[T]) lifecycle {
 	return lifecycle{
-		stored, list, get, remove, published,
+		collectionOf(of),
 		func(ctx context.Context, c *Client, key string) (string, error) {
 			return idOr(kind(c).cache.ID)(kind(c).Get(ctx, key))
 		},
@@ -55,7 +74,10 @@ func lifecycleOf[T any](stored, list, get, remove string, published bool, kind f
 const goneID = "999999"
 
 func TestReadsAndDeletes(t *testing.T) {
-	assert.Equal(t, len(lifecycles), len(newClient(t, fakeapi.New()).supports), "a kind has no row in lifecycles")
+	for tag := range newClient(t, fakeapi.New()).supports {
+		isListed := slices.ContainsFunc(slices.Collect(maps.Values(lifecycles)), func(l lifecycle) bool { return l.kind.Tag == tag })
+		assert.Check(t, isListed, "%s have no row in lifecycles (supports_test.go)", tag)
+	}
 	for name, l := range lifecycles {
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New()
@@ -71,7 +93,7 @@ func TestReadsAndDeletes(t *testing.T) {
 			err = l.doDelete(t.Context(), c, ids[0])
 			assert.Check(t, IsNotFound(err) && !IsUnsupported(err), "delete of a missing object: %v", err)
 			assert.Check(t, is.Equal(f.Count(l.list), 0), "lists")
-			f.Fail(fakeapi.Fault{Op: l.remove, DropAfter: true})
+			f.Fail(fakeapi.Fault{Op: l.remove.ID, DropAfter: true})
 			assert.Check(t, l.doDelete(t.Context(), c, ids[1]), "delete, and its response is lost")
 		})
 	}
@@ -94,7 +116,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 					err := l.doDelete(t.Context(), c, id)
 					assert.Assert(t, errors.Is(err, ErrDeleteUnsupported) && IsUnsupported(err) && !IsNotFound(err), "delete: %v", err)
 				}
-				assert.Check(t, is.Equal(f.Count(l.remove), 1), "attempts to delete")
+				assert.Check(t, is.Equal(f.Count(l.remove.ID), 1), "attempts to delete")
 				var wg sync.WaitGroup
 				for _, want := range ids {
 					wg.Go(func() {
@@ -138,17 +160,11 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 
 // TestSupports checks that at most one read is needed, for any number of objects.
 func TestSupports(t *testing.T) {
-	for name, op := range map[string]api.Spec{
-		"mailbox":         api.DeleteMailbox.Spec,
-		"domain":          api.DeleteDomain.Spec,
-		"forwarding":      api.DeleteForwarding.Spec,
-		"master password": api.DeleteMasterPassword.Spec,
-		"dedicated ip":    api.ReleaseDedicatedIP.Spec,
-		"service account": api.RevokeServiceAccount.Spec,
-		"dns record":      api.DeleteDNSRecord.Spec,
-		"forwarding/":     api.SetForwardingActive.Spec,
-		"dns record/":     api.UpdateDNSRecord.Spec,
-	} {
+	operations := map[string]api.Spec{"forwarding/": api.SetForwardingActive.Spec, "dns record/": api.UpdateDNSRecord.Spec}
+	for name, l := range lifecycles {
+		operations[name] = l.remove
+	}
+	for name, op := range operations {
 		l := lifecycles[strings.TrimSuffix(name, "/")] // another operation of the type
 		for status, want := range map[int]bool{0: true, 404: false, 405: false, 501: false} {
 			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -71,7 +72,7 @@ func (f *API) list(collection string, r *http.Request) Response {
 		return Problem(422, "less_than_equal", "too large", "query", "page_size")
 	}
 	all := slices.DeleteFunc(slices.Clone(f.Stored[collection]), func(o Object) bool {
-		return !strings.Contains(strings.ToLower(fmt.Sprint(o["name"], o["primary_email"], o["target_email"])), strings.ToLower(q.Get("search")))
+		return !strings.Contains(strings.ToLower(naturalKey(o)), strings.ToLower(q.Get("search")))
 	})
 	from := min((page-1)*size, len(all))
 	items := all[from:min(from+size, len(all))]
@@ -108,8 +109,15 @@ func (f *API) create(s api.Spec, collection string, in Object) Response {
 	return Response{s.Status, response}
 }
 
+// naturalKey returns the values of the fields by which people know an object, of any kind.
 func naturalKey(o Object) string {
-	return fmt.Sprint(o["name"], o["primary_email"], o["target_email"], o["type"], o["value"])
+	var key []any
+	for _, k := range sample.Kinds() {
+		for _, field := range k.Key {
+			key = append(key, o[field])
+		}
+	}
+	return fmt.Sprint(key...)
 }
 
 // Mailbox returns a mailbox to store.
