@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -52,7 +53,7 @@ func TestPermissionsAreEnough(t *testing.T) {
 			t.Parallel()
 			s := acctest.NewServer(t, acctest.Options{})
 			s.Domain(t, "example.com")
-			resource := sample(t, s, row[1])
+			resource := configsOf(s, row[1])
 			var o *acctest.Object
 			for i, config := range resource {
 				step := row[3+i]
@@ -75,29 +76,39 @@ func TestPermissionsAreEnough(t *testing.T) {
 	}
 }
 
-// sample returns the configurations that create, change and delete a resource.
-func sample(t *testing.T, s *acctest.Server, typeName string) [3]map[string]any {
-	t.Helper()
-	contact := map[string]any{
-		"first_name": "Jane", "last_name": "Doe", "organization": "Example", "email": "jane@example.org", "phone": "+4930123456",
-		"address_1": "Street 1", "zip": "10115", "city": "Berlin", "state": "Berlin", "country": "DE",
+// configsOf returns the configurations that create, change and delete a resource. An object that no
+// operation changes is replaced.
+func configsOf(s *acctest.Server, typeName string) [3]map[string]any {
+	switch typeName {
+	case "mailhost_mailbox_set":
+		return [3]map[string]any{setOf("Jane", "Bob"), setOf("Janet", "Eve")}
+	case "mailhost_dns_zone":
+		return [3]map[string]any{
+			{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1"}}}},
+			{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.2"}}, "web A": map[string]any{"values": []string{"192.0.2.2"}}}},
+		}
 	}
-	view := map[string]any{"capability_key": "service_account.view"}
-	viewBoth := []any{view, map[string]any{"capability_key": "authorization.view"}}
-	all := map[string][3]map[string]any{
-		"mailhost_domain":          {{"name": "example.net", "auto_renew": true, "contact_info": contact}, {"name": "example.net", "contact_info": contact}},
-		"mailhost_mailbox":         {{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, {"domain": "example.com", "local_part": "jane", "first_name": "Janet", "last_name": "Doe"}},
-		"mailhost_mailbox_set":     {setOf("Jane", "Bob"), setOf("Janet", "Eve")},
-		"mailhost_dns_record":      {{"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 -all"}, {"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 mx -all"}},
-		"mailhost_dns_zone":        {{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1"}}}}, {"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.2"}}, "web A": map[string]any{"values": []string{"192.0.2.2"}}}}},
-		"mailhost_forwarding":      {{"domain": "example.com", "target_email": "a@example.net", "active": false}, {"domain": "example.com", "target_email": "b@example.net"}},
-		"mailhost_master_password": {{"domain": "example.com", "name": "ops", "value": "hunter22"}, {"domain": "example.com", "name": "dev", "value": "hunter22"}},
-		"mailhost_service_account": {{"name": "ci", "permissions": []any{view}}, {"name": "ci", "permissions": viewBoth}},
-		"mailhost_dedicated_ip":    {{"option_id": api.DerivedID(s.AccountID, "dedicated-ip-option:eu")}, {}},
+	of := sample.Resource(typeName)
+	config, changed := maps.Clone(of.Config), maps.Clone(of.Change)
+	if changed == nil {
+		changed = maps.Clone(of.Replace)
 	}
-	_, ok := all[typeName]
-	assert.Assert(t, ok, "add %s to the samples", typeName)
-	return all[typeName]
+	switch typeName { // take more than the create of the sample
+	case "mailhost_domain":
+		config["auto_renew"], changed["auto_renew"] = true, false
+	case "mailhost_forwarding":
+		config["domain"], config["active"] = "example.com", false
+	case "mailhost_master_password":
+		config["domain"] = "example.com"
+	case "mailhost_dedicated_ip":
+		config["option_id"], changed["option_id"] = sample.Option(s.AccountID, "eu"), sample.Option(s.AccountID, "us")
+	}
+	for name, value := range config {
+		if _, ok := changed[name]; !ok {
+			changed[name] = value
+		}
+	}
+	return [3]map[string]any{config, changed}
 }
 
 // setOf returns the configuration of a set with jane, of that name, and another mailbox.
@@ -122,7 +133,7 @@ func TestPlanOnly(t *testing.T) {
 	}
 	planner := limited(api.PlanCapabilities()...)
 	for _, typeName := range slices.Sorted(maps.Keys(schemas(t).schema.ResourceSchemas)) {
-		configs := sample(t, s, typeName)
+		configs := configsOf(s, typeName)
 		_, diags := planner.Plan(typeName, configs[0], nil)
 		planner.NoErrors(diags)
 		o, diags := owner.Apply(t.Context(), typeName, configs[0], nil)

@@ -15,6 +15,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
@@ -22,7 +23,7 @@ import (
 // kind has configurations of a kind of object. What follows from its definition is not here, see
 // definitions.
 type kind struct {
-	config values
+	config values // of its sample, unless it is a collection of objects
 	// again is the same object in another spelling, if the kind has natural keys.
 	again values
 	// change changes the object in place; nil if the API can't.
@@ -46,51 +47,45 @@ func kinds(t *testing.T, s *acctest.Server) map[string]kind {
 	t.Helper()
 	s.Domain(t, "example.com")
 	s.Domain(t, "example.org")
-	contact := values{
-		"first_name": "Zoë", "last_name": "Doe", "organization": "Example", "email": "zoe@example.org", "phone": "+4930123456",
-		"address_1": "Weg 1", "zip": "10115", "city": "Berlin", "state": "BE", "country": "DE",
-	}
-	option := func(name string) string { return api.DerivedID(s.AccountID, "dedicated-ip-option:"+name) }
 	web := values{"web A": values{"values": []string{"192.0.2.1"}}}
 	all := map[string]kind{
 		"mailhost_domain": {
-			config: values{"name": "acme.com", "contact_info": contact}, again: values{"name": "ACME.com."}, change: values{"auto_renew": true},
-			conflict:  "The domain acme.com exists already",
-			replacing: values{"name": "example.org", "on_existing": "adopt"}, remains: []string{"answering DNS queries until its registration ends"}, isValuable: true,
+			again: values{"name": "ACME.com."}, conflict: "The domain acme.com exists already",
+			remains: []string{"answering DNS queries until its registration ends"}, isValuable: true,
 		},
 		"mailhost_mailbox": {
-			config: values{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"},
-			again:  values{"domain": "EXAMPLE.com", "local_part": "Jane"}, change: values{"first_name": "Joan"},
+			again: values{"domain": "EXAMPLE.com", "local_part": "Jane"},
 			known: values{"primary_email": "jane@example.com"}, conflict: "The mailbox exists. ",
-			replacing: values{"local_part": "john"}, remains: []string{"The mailbox jane@example.com", "still paid for"}, isValuable: true,
+			remains: []string{"The mailbox jane@example.com", "still paid for"}, isValuable: true,
 		},
 		"mailhost_dns_record": {
-			config: values{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"},
-			again:  values{"name": "WWW"}, change: values{"ttl": 600},
+			again: values{"name": "WWW"},
 			known: values{"is_system_managed": false, "fqdn": "www.example.com"}, conflict: "exists already with the id ",
-			replacing: values{"name": "web"}, remains: []string{"The A record www of example.com", "192.0.2.1", "can't be imported"},
+			remains: []string{"The A record www of example.com", "192.0.2.1", "can't be imported"},
 		},
 		"mailhost_dns_zone": {
 			config: values{"domain": "example.com", "records": web, "ignore": []string{"www"}}, again: values{"domain": "EXAMPLE.com."},
 			change: values{"records": values{"web A": values{"values": []string{"192.0.2.2"}}}}, known: values{"id": isSet, "domain_id": isSet}, replacing: values{"domain": "example.org"}, isValuable: true,
 		},
 		"mailhost_forwarding": {
-			config: values{"target_email": "jane@example.org"}, again: values{"target_email": "Jane@EXAMPLE.org"}, change: values{"target_email": "joan@example.org"},
-			conflict: "A scope has one rule for a target", replacing: values{"domain": "example.com"},
+			again: values{"target_email": "Jane@EXAMPLE.org"}, conflict: "A scope has one rule for a target",
 		},
 		"mailhost_master_password": {
-			config: values{"name": "Backup", "generate": true}, change: values{"name": "Migration"}, replacing: values{"domain": "example.com"},
 			remains: []string{"The master password \"Backup\"", "STILL WORKS", "another name"},
 		},
-		"mailhost_service_account": {config: values{"name": "ci"}, replacing: values{"name": "cd"}},
+		"mailhost_service_account": {},
 		"mailhost_dedicated_ip": {
-			config: values{"option_id": option("eu")}, replacing: values{"option_id": option("us")}, remains: []string{"still paid for"},
+			config: values{"option_id": sample.Option(s.AccountID, "eu")}, replacing: values{"option_id": sample.Option(s.AccountID, "us")}, remains: []string{"still paid for"},
 		},
 	}
 	for name, k := range all {
 		if s.PublishedOnly && !publishes(name, http.MethodPost) {
 			delete(all, name)
 			continue
+		}
+		if k.config == nil {
+			of := sample.Resource(name)
+			k.config, k.change, k.replacing = maps.Clone(of.Config), of.Change, of.Replace
 		}
 		k.again = merged(k.config, k.again)
 		if k.replacing != nil {

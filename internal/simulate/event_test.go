@@ -3,10 +3,10 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
@@ -102,41 +104,40 @@ func (h *history) externalChange(r *rand.Rand, s *stack) {
 		}
 		return
 	}
-	typeName := pick(r, slices.Sorted(maps.Keys(externalChanges)))
+	typeName := pick(r, externalTypes())
 	a, candidates := h.accounts[s.account], h.objects(s.account, typeName)
 	if len(candidates) == 0 {
 		return
 	}
 	o := pick(r, candidates)
 	remove := chance(r, 40)
-	kind := externalChanges[typeName]
+	kind := sample.Resource(typeName)
 	switch {
-	case remove || typeName == "mailhost_service_account":
-		h.externalRequest(a, "DELETE", kind.path+o.id, "")
-	case typeName == "mailhost_dedicated_ip":
+	case !remove && typeName == "mailhost_dedicated_ip":
 		h.externalRequest(a, "POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, o.option))
+	case remove || kind.Outside == nil:
+		h.externalRequest(a, "DELETE", kind.Collection()+"/"+o.id, "")
 	default:
-		body := pick(r, kind.bodies)
-		path := kind.path + o.id
-		if strings.Contains(body, "active") {
-			path += "/active"
+		change := pick(r, kind.Outside)
+		body, err := json.Marshal(change.Body)
+		must(err)
+		for _, op := range kind.Updates() {
+			if op.ID == change.Operation {
+				h.externalRequest(a, op.Method, strings.Replace(strings.TrimPrefix(op.Path, api.Prefix), "{"+kind.Parameter+"}", o.id, 1), string(body))
+			}
 		}
-		h.externalRequest(a, "PATCH", path, body)
 	}
 }
 
-// externalChanges are the path of the objects of a type, and bodies that change one.
-var externalChanges = map[string]struct {
-	path   string
-	bodies []string
-}{
-	"mailhost_domain":          {"/domains/", []string{`{"auto_renew":true}`, `{"redirect_url":"https://outside.example"}`}},
-	"mailhost_mailbox":         {"/mailboxes/", []string{`{"first_name":"Outside"}`}},
-	"mailhost_dns_record":      {"/dns-records/", []string{`{"ttl":1234}`}},
-	"mailhost_forwarding":      {"/forwarding/", []string{`{"active":false}`, `{"target_email":"outside@example.org"}`}},
-	"mailhost_master_password": {"/credentials/", []string{`{"name":"renamed outside"}`}},
-	"mailhost_service_account": {"/auth/service-accounts/", nil},
-	"mailhost_dedicated_ip":    {"/dedicated-ips/", nil},
+// externalTypes returns the types of the resources whose objects others change or delete, in order.
+func externalTypes() (types []string) {
+	for _, k := range sample.Kinds() {
+		if k.Resource != "" {
+			types = append(types, k.Resource)
+		}
+	}
+	slices.Sort(types)
+	return types
 }
 
 // remoteObject is an object of the service.

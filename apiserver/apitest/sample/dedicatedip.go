@@ -13,7 +13,7 @@ var dedicatedIPs = Kind{
 
 	Resource: "mailhost_dedicated_ip",
 	Config:   Object{"option_id": Option(AccountID, "eu")},
-	Replaced: Object{"option_id": Option(AccountID, "us")},
+	Replace:  Object{"option_id": Option(AccountID, "us")},
 }
 
 // Option returns the id of one of an account's two options for dedicated IPs, "eu" or "us".

@@ -17,7 +17,7 @@ var dnsRecords = Kind{
 
 	Resource: "mailhost_dns_record",
 	Config:   Object{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"},
-	Changed:  Object{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1", "ttl": 600},
-	Replaced: Object{"domain": "example.com", "name": "web", "type": "A", "value": "192.0.2.1"},
+	Change:   Object{"ttl": 600},
+	Replace:  Object{"name": "web"},
 	Outside:  []Change{{"update-dns-record", Object{"ttl": 1234}}},
 }

@@ -13,8 +13,8 @@ var domains = Kind{
 
 	Resource: "mailhost_domain",
 	Config:   Object{"name": "acme.com", "contact_info": Contact()},
-	Changed:  Object{"name": "acme.com", "contact_info": Contact(), "auto_renew": true},
-	Replaced: Object{"name": "example.org", "contact_info": Contact(), "on_existing": "adopt"},
+	Change:   Object{"auto_renew": true},
+	Replace:  Object{"name": "example.org", "on_existing": "adopt"},
 	Outside:  []Change{{"update-domain", Object{"auto_renew": true}}, {"update-domain", Object{"redirect_url": "https://outside.example"}}},
 }
 

@@ -15,8 +15,8 @@ var forwarding = Kind{
 
 	Resource: "mailhost_forwarding",
 	Config:   Object{"target_email": "jane@example.org"},
-	Changed:  Object{"target_email": "joan@example.org"},
-	Replaced: Object{"target_email": "jane@example.org", "domain": "example.com"},
+	Change:   Object{"target_email": "joan@example.org"},
+	Replace:  Object{"domain": "example.com"},
 	Outside:  []Change{{"set-forwarding-active", Object{"active": false}}, {"update-forwarding", Object{"target_email": "outside@example.org"}}},
 }
 

@@ -18,7 +18,7 @@ var mailboxes = Kind{
 
 	Resource: "mailhost_mailbox",
 	Config:   Object{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"},
-	Changed:  Object{"domain": "example.com", "local_part": "jane", "first_name": "Joan", "last_name": "Doe"},
-	Replaced: Object{"domain": "example.com", "local_part": "john", "first_name": "Jane", "last_name": "Doe"},
+	Change:   Object{"first_name": "Joan"},
+	Replace:  Object{"local_part": "john"},
 	Outside:  []Change{{"update-mailbox", Object{"first_name": "Outside"}}},
 }

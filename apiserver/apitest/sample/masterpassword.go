@@ -20,8 +20,8 @@ var masterPasswords = Kind{
 
 	Resource: "mailhost_master_password",
 	Config:   Object{"name": "Backup", "generate": true},
-	Changed:  Object{"name": "Migration", "generate": true},
-	Replaced: Object{"name": "Backup", "generate": true, "domain": "example.com"},
+	Change:   Object{"name": "Migration"},
+	Replace:  Object{"domain": "example.com"},
 	Outside:  []Change{{"rename-master-password", Object{"name": "renamed outside"}}},
 }
 

@@ -51,9 +51,9 @@ type Kind struct {
 
 	// Resource is the type of the provider's resource; empty if Terraform does not manage the kind.
 	Resource string
-	// Config declares an object in the domain example.com. Changed is Config after a change in place; nil
-	// if no operation changes an object. Replaced is Config with a change that replaces the object.
-	Config, Changed, Replaced Object
+	// Config declares an object, in the domain example.com if it needs one. Change lists attributes that
+	// change the object in place, nil if no operation does, and Replace attributes that replace it.
+	Config, Change, Replace Object
 	// Outside lists changes of an object that somebody else makes.
 	Outside []Change
 }

@@ -12,5 +12,5 @@ var serviceAccounts = Kind{
 
 	Resource: "mailhost_service_account",
 	Config:   Object{"name": "ci"},
-	Replaced: Object{"name": "cd"},
+	Replace:  Object{"name": "cd"},
 }
