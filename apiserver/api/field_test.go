@@ -114,6 +114,21 @@ func TestTextsAreLimited(t *testing.T) {
 	}
 }
 
+// notInBulk lists the fields of a mailbox that an item of a bulk request does not set, with the reason.
+var notInBulk = map[string]string{"domain": "the request names it for all items"}
+
+// TestBulkHasEveryField checks that an item of a bulk request has each field that a mailbox can be
+// created with.
+func TestBulkHasEveryField(t *testing.T) {
+	items := FieldsOf(reflect.TypeFor[NewMailboxItem]())
+	for _, f := range FieldsOf(reflect.TypeFor[CreateMailboxBody]()) {
+		has := slices.ContainsFunc(items, func(item *Field) bool { return item.Name == f.Name })
+		if _, listed := notInBulk[f.Name]; has == listed {
+			t.Errorf("CreateMailboxBody.%s must be either in NewMailboxItem (apiserver/api/mailbox.go) and its checkItem or, with the reason, in notInBulk", f.Name)
+		}
+	}
+}
+
 // TestCheck checks values below, at and above each limit in the tags of every request body.
 func TestCheck(t *testing.T) {
 	t.Parallel()

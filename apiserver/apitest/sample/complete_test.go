@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,12 +94,12 @@ func (c *checklist) kind(ops []api.Spec) {
 	k := sample.Of(kind)
 	if k == nil {
 		c.missing = append(c.missing, fmt.Sprintf("apiserver/apitest/sample/%s.go: write the samples, var %s = Kind{Kind: api.%s.Kind, …} as in mailbox.go, and add &%[2]s to Kinds (sample.go)",
-			fileOf(kind), lower(typeOf(ops)), c.names[ops[0].ID]))
+			fileOf(kind), lower(sample.TypeOf(ops).Name()), c.names[ops[0].ID]))
 		k = &sample.Kind{Kind: kind, File: fileOf(kind), Resource: "mailhost_" + strings.ToLower(strings.ReplaceAll(kind.Noun, " ", "_"))}
 	} else {
 		c.samples(k, ops)
 	}
-	object := typeOf(ops)
+	object := sample.TypeOf(ops).Name()
 	if k.Noun != "" {
 		c.text("apiserver/store/*.go", "type "+object+" struct", "declare %s with its Identity, and its list in Reader (transaction.go)", object)
 		c.text("apiserver/store/sqlstore/*.go", "store."+object, "store it: a newKind (%s.go), and its table in a new file of ../sqlite/schema and ../postgres/schema", k.File)
@@ -194,29 +193,6 @@ func operationNames(t *testing.T) map[string]string {
 		assert.Assert(t, names[op.ID] != "", "apiserver/api: the definition of %s was not found", op.ID)
 	}
 	return names
-}
-
-// typeOf returns the name of the Go type of an object.
-func typeOf(ops []api.Spec) string {
-	for _, op := range ops {
-		if strings.HasPrefix(op.ID, "list-") {
-			object := op.Response
-			if items, ok := items(object); ok {
-				object = items
-			}
-			return object.Elem().Name()
-		}
-	}
-	return ops[0].Response.Name()
-}
-
-// items returns the type of the items of a page.
-func items(page reflect.Type) (reflect.Type, bool) {
-	if page.Kind() != reflect.Struct {
-		return nil, false
-	}
-	f, ok := page.FieldByName("Items")
-	return f.Type, ok
 }
 
 // fileOf returns the name that a kind's files have by custom.

@@ -9,6 +9,7 @@ package sample
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -122,6 +123,30 @@ func (k *Kind) Get() *api.Spec {
 // Updates returns the operations that change one object.
 func (k *Kind) Updates() []api.Spec {
 	return slices.DeleteFunc(k.Operations(), func(s api.Spec) bool { return s.Method != http.MethodPatch })
+}
+
+// TypeOf returns the Go type of the objects that operations list, or else of the first one's response.
+func TypeOf(ops []api.Spec) reflect.Type {
+	for _, op := range ops {
+		if !strings.HasPrefix(op.ID, "list-") {
+			continue
+		}
+		if op.Response.Kind() == reflect.Slice {
+			return op.Response.Elem()
+		}
+		items, _ := op.Response.FieldByName("Items")
+		return items.Type.Elem()
+	}
+	return ops[0].Response
+}
+
+// Fields maps the fields of an object in JSON to their names in Go.
+func (k *Kind) Fields() map[string]string {
+	object, names := TypeOf(k.Operations()), map[string]string{}
+	for _, f := range api.FieldsOf(object) {
+		names[f.Name] = object.FieldByIndex(f.Index).Name
+	}
+	return names
 }
 
 // Collection returns the path of the kind's objects after the account's, such as /mailboxes.
