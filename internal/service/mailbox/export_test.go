@@ -12,11 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailbox"
 )
 
 const exportType = "mailhost_mailbox_export"
@@ -25,6 +27,9 @@ const exportType = "mailhost_mailbox_export"
 // API's, which conforms to RFC 4180.
 func TestExport(t *testing.T) {
 	t.Parallel()
+	var described datasource.SchemaResponse
+	mailbox.NewExport().Schema(t.Context(), datasource.SchemaRequest{}, &described)
+	description := described.Schema.Attributes["csv"].GetMarkdownDescription()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "bücher.com")
 		s.Domain(t, "example.org")
@@ -53,6 +58,9 @@ func TestExport(t *testing.T) {
 			assert.Check(t, err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == 0o600), "%v: the file's mode is %v, %v", c.config, info.Mode(), err)
 			rows, err := csv.NewReader(strings.NewReader(o.Text("csv"))).ReadAll()
 			assert.Assert(t, err == nil && strings.HasSuffix(o.Text("csv"), "\r\n") && len(rows) == len(c.want)+1, "%v: %q is no export: %v", c.config, rows, err)
+			for _, column := range rows[0] {
+				assert.Check(t, strings.Contains(description, column), "the description of csv in export.go does not name the column %s", column)
+			}
 			for i, m := range c.want {
 				assert.Check(t, is.Equal(rows[i+1][slices.Index(rows[0], "primary_email")], m.PrimaryEmail), "%v: exported", c.config)
 			}
