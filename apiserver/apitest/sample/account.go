@@ -8,4 +8,6 @@ var workspaces = Kind{
 		"create-workspace": {"name": "Research"},
 	},
 	Parameter: "workspace_id", Key: []string{"name"},
+
+	Unmanaged: "nothing changes or deletes a workspace",
 }

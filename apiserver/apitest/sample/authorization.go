@@ -16,4 +16,6 @@ var authorizations = Kind{
 	New: func(_, domain string) Object {
 		return Object{"grant_kind": "capability", "subject_type": "group", "subject_id": domain, "capability_key": vocab.CapMailboxView}
 	},
+
+	Unmanaged: "a service account has its grants as permissions",
 }

@@ -104,7 +104,7 @@ func (c *checklist) kind(ops []api.Spec) {
 		c.text("apiserver/store/*.go", "type "+object+" struct", "declare %s with its Identity, and its list in Reader (transaction.go)", object)
 		c.text("apiserver/store/sqlstore/*.go", "store."+object, "store it: a newKind (%s.go), and its table in a new file of ../sqlite/schema and ../postgres/schema", k.File)
 	}
-	c.operations(ops, "apiserver/internal/account/*.go", "(api.%s,", "bind %s to their rules in %sOperations (%s.go)", lower(object), k.File)
+	c.operations(ops, "apiserver/internal/account/*.go", "(api.%s,", "bind %s: each to its rule, in %sOperations (%s.go)", lower(object), k.File)
 	c.operations(ops, "apiserver/openapi_examples_test.go", "api.%s.Spec", "call %s in exampleCalls.all, and run make generate")
 	list := slices.IndexFunc(ops, func(op api.Spec) bool { return strings.HasPrefix(op.ID, "list-") })
 	if list < 0 {
@@ -146,6 +146,7 @@ func (c *checklist) samples(k *sample.Kind, ops []api.Spec) {
 	c.lacks(k.Parameter == last, "%sset Parameter to %q, the parameter of the paths that names an object; and Path to a value of it, unless that is a UUID", file, last)
 	c.lacks(k.Key != nil, "%sset Key to the fields of a response by which people know an object, such as name", file)
 	c.lacks(k.New != nil || last == "domain" || last == "workspace_id", "%sset New to the body of a create in a domain, which tests of permissions and of the audit log create", file) // they create domains and workspaces themselves
+	c.lacks((k.Resource == "") != (k.Unmanaged == ""), "%sset Resource to the type of the provider's resource or, with the reason, Unmanaged", file)
 	if k.Resource == "" {
 		return
 	}

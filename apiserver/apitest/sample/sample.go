@@ -50,8 +50,8 @@ type Kind struct {
 	// Bodies can set, with the reason.
 	Hidden map[string]string
 
-	// Resource is the type of the provider's resource; empty if Terraform does not manage the kind.
-	Resource string
+	// Resource is the type of the provider's resource. Unmanaged is the reason if there is none.
+	Resource, Unmanaged string
 	// Config declares an object, in the domain example.com if it needs one. Change lists attributes that
 	// change the object in place, nil if no operation does, and Replace attributes that replace it.
 	Config, Change, Replace Object
