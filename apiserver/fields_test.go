@@ -42,7 +42,7 @@ func TestEachFieldIsStored(t *testing.T) {
 			after := current()
 			stored := func(got *apitest.Response, f *api.Field, place string, sent any) {
 				if !isSame(got.At(place), sent) {
-					t.Errorf("%s: %s sent %s, and the response of %s has %s in %s: store and show it in apiserver/internal/account/%s.go", f.Name, spec.ID, text(sent), got.Request.Method, text(got.At(place)), place, k.File)
+					t.Errorf("%s: %s sent %s, and the response of %s shows %s in %s: store and show it in apiserver/internal/account/%s.go", f.Name, spec.ID, text(sent), got.Request.Method, text(got.At(place)), place, k.File)
 				}
 			}
 			for _, f := range spec.Body().Members {
@@ -51,7 +51,7 @@ func TestEachFieldIsStored(t *testing.T) {
 				}
 				sent, place := r.body.(obj)[f.Name], cmp.Or(k.Shown[f.Name], f.Name)
 				if spec.Method == http.MethodPost && fmt.Sprint(sent) == f.Default || before != nil && isSame(before.At(place), sent) && sent != false {
-					t.Errorf("%s: %s sends %s, which the object has without that: give the sample another value in apiserver/apitest/sample/%s.go", f.Name, spec.ID, text(sent), k.File)
+					t.Errorf("%s: %s sends %s, which the object shows without that: give the sample another value in apiserver/apitest/sample/%s.go", f.Name, spec.ID, text(sent), k.File)
 				}
 				if after == nil || slices.ContainsFunc(api.FieldsOf(spec.Response), func(f *api.Field) bool { return f.Name == place }) {
 					stored(written, f, place, sent)

@@ -19,7 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// collection has the operations that list, read and delete the objects of one kind.
+// collection names the operations that list, read and delete the objects of one kind.
 type collection struct {
 	kind      api.Kind
 	stored    string
