@@ -100,6 +100,10 @@ func configsOf(s *acctest.Server, typeName string) [3]map[string]any {
 		config["domain"], config["active"] = "example.com", false
 	case "mailhost_master_password":
 		config["domain"] = "example.com"
+	case "mailhost_service_account":
+		view := map[string]any{"capability_key": "service_account.view"}
+		config["permissions"] = []any{view}
+		changed = map[string]any{"permissions": []any{view, map[string]any{"capability_key": "authorization.view"}}}
 	case "mailhost_dedicated_ip":
 		config["option_id"], changed["option_id"] = sample.Option(s.AccountID, "eu"), sample.Option(s.AccountID, "us")
 	}

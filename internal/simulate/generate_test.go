@@ -53,9 +53,9 @@ func TestHistoriesHaveEverything(t *testing.T) {
 			}
 		}
 	}
-	for typeName, s := range loadSchemas().resources {
+	for typeName, s := range loadSchemas().Resources {
 		assert.Check(t, typeName == setType || typeName == zoneType || slices.Contains(externalTypes(), typeName), "no history changes a %s outside Terraform: give its kind in apiserver/apitest/sample the Resource and Outside", typeName)
-		for _, a := range s.attributes {
+		for _, a := range s.Attributes {
 			isArgument := (a.Optional || a.Required) && !slices.Contains(undrawn, a.Name)
 			assert.Check(t, !isArgument || drawn[typeName+"."+a.Name], "no history sets %s.%s: draw it in arguments, or add it to undrawn", typeName, a.Name)
 		}
