@@ -78,7 +78,7 @@ func TestLives(t *testing.T) {
 				if !canRead && typeName == "mailhost_dns_record" {
 					t.Skip("the published operations can't read a record: package dnsrecord tests what then happens")
 				}
-				subject := &subject{T: t, s: s, p: s.Protocol(t, ""), typeName: typeName, life: setUp(t, s), changes: map[string]bool{}}
+				subject := &subject{T: t, s: s, p: s.Protocol(t, ""), typeName: typeName, life: setUp(t, s)}
 				subject.isComplete()
 				for i, step := range subject.steps {
 					subject.take(i, step)
@@ -172,6 +172,9 @@ func (x *subject) isChanged() {
 
 // note records which attributes an update has changed, and how.
 func (x *subject) note(before, after tftypes.Value) {
+	if x.changes == nil {
+		x.changes = map[string]bool{}
+	}
 	from, to := acctest.Attributes(before), acctest.Attributes(after)
 	for name := range to {
 		switch {
@@ -249,6 +252,7 @@ func (x *subject) take(i int, step step) {
 	kept := x.o.Text("id") == id
 	assert.Check(x, kept == (does == updates || does == noChange), "step %d %s: the id was %q and is %q", i, does, id, x.o.Text("id"))
 	x.identified(x.o, fmt.Sprint("step ", i))
+	assert.Check(x, x.o.State.IsFullyKnown(), "step %d leaves unknown values: %s", i, x.o.State)
 	d := difference(step.want, plain(x.T, x.o.State))
 	if does, plan = x.plan(step.config); does != noChange {
 		x.Fatalf("%s\nThe second plan of step %d %s", x.forgotten(step, plan), i, does)
