@@ -10,7 +10,7 @@ type AuditEntry struct {
 	AccountID string
 	// CreatedAt ascends strictly within the account, in the order of commits.
 	CreatedAt time.Time
-	// Operation is the id of an API operation or the name of another one.
+	// Operation is the id of an API operation or a name of package audit, such as expire-purchase.
 	Operation string
 	Subject   AuditSubject
 	// RequestID and RemoteAddress are empty without a request or a network.
@@ -41,7 +41,7 @@ const (
 	AuditUpdated = "updated"
 	AuditRevoked = "revoked"
 	AuditDeleted = "deleted"
-	// AuditRestored means that the account has the content of a backup from then on.
+	// AuditRestored means that a backup replaced the content of the account.
 	AuditRestored = "restored"
 )
 
@@ -56,6 +56,6 @@ type AuditFilter struct {
 	Subject string
 	// Object is the id or the name of a changed object, in any case of ASCII letters.
 	Object string
-	// Limit selects the newest of those; 0 selects all.
+	// Limit selects the newest entries among the matching ones; 0 selects all.
 	Limit int
 }

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Authorization is a grant to a subject. CapabilityKey, ResourceType and ResourceID may be
-// empty.
+// Authorization is a grant to a subject. CapabilityKey may be empty.
 type Authorization struct {
 	ID, AccountID          string
 	GrantKind              string
 	SubjectType, SubjectID string
 	CapabilityKey          string
-	// ResourceType and ResourceID restrict a capability grant.
+	// ResourceType and ResourceID restrict a capability grant, or are empty.
 	ResourceType, ResourceID string
 	CreatedAt                time.Time
 	// RevokedAt is zero until the grant is revoked.
 	RevokedAt time.Time
 }
 
-// Identity implements [Object]. It names what is granted and its subject.
+// Identity implements [Object]. The name consists of the grant and its subject.
 func (a Authorization) Identity() Identity {
 	name := cmp.Or(a.CapabilityKey, a.GrantKind)
 	if a.ResourceType != "" {

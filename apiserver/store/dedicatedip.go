@@ -29,12 +29,12 @@ type IPAddress struct {
 type DedicatedIPOption struct {
 	ID, AccountID, Name, Type, CountryCode string
 	ASN                                    int64
-	// Addresses includes those that are claimed.
+	// Addresses includes the claimed addresses.
 	Addresses []string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
-	// Claimed are the addresses that some account has claimed. Only DedicatedIPOptions sets it.
+	// Claimed lists the addresses that any account claimed. Only DedicatedIPOptions sets it.
 	Claimed []string
 }
 
@@ -45,7 +45,7 @@ func (o DedicatedIPOption) Identity() Identity {
 
 // DedicatedIPFilter selects dedicated IPs; an empty field selects all.
 type DedicatedIPFilter struct {
-	// Status is the one at the time Now.
+	// Status is the status at the time Now.
 	Status      string
 	Now         time.Time
 	CountryCode string

@@ -10,7 +10,7 @@ type Domain struct {
 	State                Provisioning
 	OutboundRoutingReady bool
 	AutoRenew            bool
-	// Empty if there is none.
+	// DedicatedIPID may be empty.
 	DedicatedIPID             string
 	RedirectMode, RedirectURL string
 	InboundTenant             InboundTenant
@@ -41,7 +41,7 @@ type Tag struct {
 // DomainFilter selects domains; an empty field selects all.
 type DomainFilter struct {
 	WorkspaceID, DedicatedIPID string
-	// Status is the one at the time Now.
+	// Status is the status at the time Now.
 	Status string
 	Now    time.Time
 	// Tag is a tag's id or its name.

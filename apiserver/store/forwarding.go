@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Forwarding is a rule that forwards the mail of a scope to a target. A scope has one rule for a
-// target.
+// Forwarding is a rule that forwards the mail of a scope to a target. Scope and target are unique
+// together.
 type Forwarding struct {
 	ID, AccountID string
 	Scope         Scope
@@ -19,8 +19,8 @@ type Forwarding struct {
 	Internal bool
 	// LinkHash is the SHA-256 of the one-time link's token.
 	LinkHash []byte
-	// Zero if that did not happen. A pending rule without them forwarded mail until its target
-	// was deleted.
+	// Each of these times is zero until its event. A pending rule without any of them forwarded
+	// mail until its target was deleted.
 	SentAt, ExpiresAt, VerifiedAt time.Time
 	CreatedAt, UpdatedAt          time.Time
 }
@@ -46,7 +46,7 @@ func (f Forwarding) VerificationState(now time.Time) string {
 // ForwardingFilter selects rules; an empty field selects all.
 type ForwardingFilter struct {
 	ScopedFilter
-	// VerificationState is the one at the time Now.
+	// VerificationState is the state at the time Now.
 	VerificationState string
 	Now               time.Time
 }

@@ -13,7 +13,7 @@ type Mailbox struct {
 	Aliases                 []MailboxAlias
 	CreatedAt, UpdatedAt    time.Time
 
-	// The domain's. CreateMailbox sets them; they are never written.
+	// These fields are the domain's. Create sets them; they are never written.
 	DomainName, WorkspaceID, WorkspaceName string
 }
 
@@ -35,7 +35,7 @@ type MailboxFilter struct {
 	DomainID, WorkspaceID string
 	// IDs selects the mailboxes with these ids, unless it is nil.
 	IDs []string
-	// Status is the one at the time Now.
+	// Status is the status at the time Now.
 	Status string
 	Now    time.Time
 	// Search is a part of a name or of the address in any case, with its domain in ASCII or

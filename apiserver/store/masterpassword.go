@@ -17,9 +17,9 @@ func (p MasterPassword) Identity() Identity {
 	return Identity{p.AccountID, "master_password", p.ID, p.Name}
 }
 
-// ScopedFilter selects objects that have a scope; an empty field selects all.
+// ScopedFilter selects objects with a scope; an empty field selects all.
 type ScopedFilter struct {
-	// DomainID and WorkspaceID select the objects with that scope.
+	// DomainID and WorkspaceID select the objects of this domain or workspace.
 	DomainID, WorkspaceID string
 	ScopeType             string
 	// Search is a part of a name or a target address, in any case, with its domain in ASCII or

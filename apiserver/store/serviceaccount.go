@@ -5,13 +5,13 @@ import "time"
 // ServiceAccount is a machine credential. Only a hash of its secret is stored.
 type ServiceAccount struct {
 	ID, AccountID, Name string
-	// PublicID is the part of the token that identifies it. It is unique.
+	// PublicID is the unique part of the token that identifies the service account.
 	PublicID string
 	// SecretHash is the SHA-256 of the token's secret.
 	SecretHash      []byte
 	Last4           string
 	CreatedByUserID string
-	// ExpiresAt, LastUsedAt and RevokedAt are zero if there is none.
+	// Each of these times is zero if the event did not happen or is not planned.
 	ExpiresAt, LastUsedAt, RevokedAt time.Time
 	RevokedByUserID                  string
 	CreatedAt, UpdatedAt             time.Time

@@ -15,31 +15,32 @@ type Store interface {
 
 	// Update runs fn in a serializable transaction. If and only if it returns nil, the writes
 	// are committed and survive the end of the process and, as far as the engine guarantees it,
-	// of the machine. An error of fn is returned as it is.
+	// of the machine. An error of fn is returned unchanged.
 	//
-	// fn may run more than once: it must have no effects but those on tx and on variables that
-	// it sets again each time. It must not wait, because other updates wait for it.
+	// fn may run more than once: it must change nothing but tx and the variables that it sets
+	// again in each run. It must not wait, because other updates wait for it.
 	//
 	// An engine may run updates of different accounts at the same time. fn is alone on an
-	// account from when it first names it to tx, and on that of InAccount from its beginning.
-	// What no account owns, such as the AuthorizationVersion, may change until the update ends.
+	// account from its first call of tx with the account's id, and on the account of InAccount
+	// from its beginning. Data that no account owns, such as the AuthorizationVersion, may change
+	// until the update ends.
 	Update(ctx context.Context, fn func(Tx) error) error
 
 	// Ping returns an error if the database can't be read, or is known not to be writable.
 	Ping(ctx context.Context) error
 
-	// Usage returns what the database takes.
+	// Usage returns the size of the database and the number of its connections.
 	Usage(ctx context.Context) (Usage, error)
 
-	// Snapshot returns a function that replaces the content by what it is now, which it keeps in
-	// memory. The observer is not called.
+	// Snapshot keeps the current content in memory and returns a function that restores it. The
+	// observer is not called.
 	Snapshot(ctx context.Context) (restore func(context.Context) error, err error)
 
 	// Close waits for updates in flight. No method may be called after it.
 	Close() error
 }
 
-// Read returns what fn reads from one snapshot, see [Store].
+// Read runs fn on one snapshot, as [Store].View does, and returns its results.
 func Read[T any](ctx context.Context, s Store, fn func(Reader) (T, error)) (v T, err error) {
 	err = s.View(ctx, func(r Reader) (err error) {
 		v, err = fn(r)
@@ -48,26 +49,27 @@ func Read[T any](ctx context.Context, s Store, fn func(Reader) (T, error)) (v T,
 	return v, err
 }
 
-// Usage is what a database takes.
+// Usage is the size of a database and the number of its connections.
 type Usage struct {
-	// Bytes is the size of its files.
+	// Bytes is the size of the database's files.
 	Bytes int64
-	// Connections to a database server that this process uses, and may use; 0 for a file.
+	// Connections counts this process's connections in use, MaxConnections all that it may open;
+	// both are 0 for a file.
 	Connections, MaxConnections int
 }
 
 // accountKey is the key of InAccount. The rules of operations set it, and the engines and the audit log
-// read it. It is no parameter of Update, because only updates of operations have one, and each wrapper
-// of a Store would pass it on.
+// read it. The account is not a parameter of Update, because only updates of operations know it, and
+// each wrapper of a Store would pass it on.
 type accountKey struct{}
 
-// InAccount returns a context whose updates are alone on an account from their beginning, also
-// for what they read without naming it.
+// InAccount returns a context for updates that are alone on an account from their beginning, also
+// when they read without the account's id.
 func InAccount(ctx context.Context, accountID string) context.Context {
 	return context.WithValue(ctx, accountKey{}, accountID)
 }
 
-// AccountOf returns the account of InAccount, or "".
+// AccountOf returns the account that InAccount set, or "".
 func AccountOf(ctx context.Context) string {
 	id, _ := ctx.Value(accountKey{}).(string)
 	return id
@@ -78,17 +80,17 @@ type Object interface {
 	Identity() Identity
 }
 
-// Identity is how the audit log names an object, as it was at the time of a change.
+// Identity identifies an object in the audit log, with its name at the time of a change.
 type Identity struct {
 	AccountID, Type, ID, Name string
 }
 
-// Change is what a transaction has done to an object.
+// Change is a change of an object by a transaction.
 type Change struct {
-	// Before is nil before the object's creation, After after its deletion.
+	// Before is nil for a creation, After for a deletion.
 	Before, After Object
-	// Fields names what changed if the store updates an object because an address was deleted,
-	// and is nil for a caller's change.
+	// Fields lists the changed fields if the store updates an object because an address was
+	// deleted, and is nil for a caller's change.
 	Fields []string
 }
 
@@ -103,7 +105,7 @@ var ErrUnavailable = errors.New("the database is unavailable")
 // ErrUnavailable that says nothing about the next transaction.
 var ErrLocked = fmt.Errorf("%w for this transaction", ErrUnavailable)
 
-// ErrInUse is returned if a database that has to be opened alone is used by another process.
+// ErrInUse is returned if another process uses a database that requires exclusive access.
 var ErrInUse = errors.New("another process uses the database")
 
 // ErrClosed is returned by the methods of a store after Close.
@@ -112,11 +114,11 @@ var ErrClosed = errors.New("the store is closed")
 // ErrReadOnly is returned by Update of a store that was opened for reading only.
 var ErrReadOnly = errors.New("the store is open for reading only")
 
-// LostError means that a database's files are not those that were opened, or do not
-// hold what was written to them. It is an ErrUnavailable.
+// LostError means that a database's files were replaced after they were opened, or do not contain
+// the data that was written to them. It is an ErrUnavailable.
 type LostError struct {
 	Path string
-	// Reason completes "the database file …": what happened, and what to do.
+	// Reason completes "the database file …" with the event and the advice.
 	Reason string
 }
 
@@ -129,7 +131,7 @@ func (e *LostError) Unwrap() error { return ErrUnavailable }
 // ErrNewerSchema is returned if a newer version of the program migrated the database.
 var ErrNewerSchema = errors.New("the database was written by a newer version of this program")
 
-// ExistsError is returned if something unique exists already.
+// ExistsError is returned if an object with the same unique values exists.
 type ExistsError struct {
 	// ID is the existing object's.
 	ID string
@@ -158,7 +160,7 @@ type Scope struct {
 
 // Provisioning is a status that changes at a known time. It is computed on each read.
 type Provisioning struct {
-	// Status is the status from ReadyAt on, Until the one before. ReadyAt may be zero.
+	// Status is the status from ReadyAt on, Until the status before. ReadyAt may be zero.
 	Status, Until string
 	ReadyAt       time.Time
 }

@@ -2,10 +2,10 @@ package store
 
 import "time"
 
-// Reader reads one snapshot, in one goroutine, until the function that it was passed to returns.
+// Reader reads one snapshot. Only the function that receives it may use it, in one goroutine.
 type Reader interface {
-	// Get sets what o points to, such as a Mailbox, to the object of an account with an id. See
-	// the function Get.
+	// Get reads the object of an account with an id into o, a pointer to an object such as a
+	// *Mailbox. See the function Get.
 	Get(o any, accountID string, id any) error
 
 	Account(id string) (Account, error)
@@ -18,11 +18,11 @@ type Reader interface {
 	ServiceAccounts(accountID string, s Slice) (items []ServiceAccount, total int, err error)
 
 	Authorizations(accountID string, f AuthorizationFilter) ([]Authorization, error)
-	// GrantsOf returns the grants of any of the subjects that are not revoked.
+	// GrantsOf returns the unrevoked grants of any of the subjects.
 	GrantsOf(accountID string, subjects []Subject) ([]Authorization, error)
 	// AuthorizationVersion returns a number that identifies the state of all accounts, grants
-	// and service accounts, apart from their last uses. No other state has it, not even one that
-	// was rolled back.
+	// and service accounts, apart from their last uses. The number is never used again, not even
+	// after a rollback.
 	AuthorizationVersion() (int64, error)
 
 	MasterPasswords(accountID string, f ScopedFilter, s Slice) (items []MasterPassword, total int, err error)
@@ -31,11 +31,10 @@ type Reader interface {
 	ForwardingByLink(linkHash []byte) (Forwarding, error)
 	ForwardingRules(accountID string, f ForwardingFilter, s Slice) (items []Forwarding, total int, err error)
 
-	// MailboxByAddress returns the mailbox with a primary address or an alias, given
-	// in canonical form.
+	// MailboxByAddress returns the mailbox with a primary address or an alias in canonical form.
 	MailboxByAddress(accountID, localPart, domainName string) (Mailbox, error)
 	Mailboxes(accountID string, f MailboxFilter, s Slice) (items []Mailbox, total int, err error)
-	// EachMailbox calls fn for each mailbox, in order, until it returns an error.
+	// EachMailbox calls fn for each mailbox, in order, until fn returns an error.
 	EachMailbox(accountID string, f MailboxFilter, fn func(Mailbox) error) error
 
 	// DomainByName finds an account's domain by its canonical name.
@@ -45,8 +44,8 @@ type Reader interface {
 	Domains(accountID string, f DomainFilter, s Slice) (items []Domain, total int, err error)
 	// DomainsOfPurchase returns the domains of a purchase, in any account.
 	DomainsOfPurchase(batchID string) ([]Domain, error)
-	// HideUnpaid hides from later reads the domains that were created at or before a time and
-	// are not paid for, with all that is in them. UnpaidDomains still returns them.
+	// HideUnpaid hides the unpaid domains that were created at or before a time from later reads,
+	// with all their objects. UnpaidDomains still returns them.
 	HideUnpaid(before time.Time)
 	// UnpaidDomains returns the unpaid domains that were created at or before a time. An empty
 	// accountID or name selects all.
@@ -57,13 +56,13 @@ type Reader interface {
 	DedicatedIPs(accountID string, f DedicatedIPFilter, s Slice) (items []DedicatedIP, total int, err error)
 	DedicatedIPOptions(accountID string, s Slice) (items []DedicatedIPOption, total int, err error)
 
-	// IdempotencyRecord returns the record of a key that has not expired at now.
+	// IdempotencyRecord returns a key's record if it expires after now, or ErrNotFound.
 	IdempotencyRecord(keyHash []byte, now time.Time) (IdempotencyRecord, error)
 
 	// TokenBucket returns when a bucket is full again, the zero time if it is full.
 	TokenBucket(name string) (fullAt time.Time, err error)
 
-	// EachAuditEntry calls fn for each entry, the newest last, until it returns an error.
+	// EachAuditEntry calls fn for each entry, the newest last, until fn returns an error.
 	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
 
 	// NextMessageDue returns when the first message can be claimed, or ErrNotFound.
@@ -76,82 +75,80 @@ type Reader interface {
 type Tx interface {
 	Reader
 
-	// Observe registers the function that is called after each change to an object of an
-	// account. It may read from the transaction.
+	// Observe sets the function to call after each change of an account's object. The function
+	// may read from the transaction.
 	Observe(fn func(Change))
 
-	// Create creates the object that o points to. It sets CreatedAt and UpdatedAt to CreatedAt, or
-	// to just after the newest object of the kind in the account if that is later. Creation times
-	// therefore ascend in the order of commits, and reading page after page misses no object. It
-	// returns an *ExistsError if something unique exists already, and ErrNotFound if the account
-	// lacks the domain of a mailbox or of its aliases.
+	// Create creates the object that o points to. It sets CreatedAt and UpdatedAt to the later of
+	// CreatedAt and just after the account's newest object of the kind. Creation times therefore
+	// ascend in the order of commits, and reading page after page misses no object. Create returns
+	// an *ExistsError if an object with the same unique values exists, and ErrNotFound if the
+	// account lacks the domain of a mailbox or of its aliases.
 	Create(o Object) error
 	// CreateMailboxes creates at most limit mailboxes of one domain without aliases, in order,
-	// and leaves out each whose address exists. It returns which it created.
+	// and skips existing addresses. It returns the created mailboxes.
 	CreateMailboxes(mailboxes []*Mailbox, limit int) (created map[*Mailbox]bool, err error)
 
-	// Update sets what o points to, calls change, and writes it if that has changed it. See the
-	// function Update.
+	// Update reads an object into o, a pointer to it, calls change, and writes the object if it
+	// changed. See the function Update.
 	Update(o any, accountID string, id any, change func() error) error
-	// TouchServiceAccount records a use, unless a later one is recorded. It is not
-	// reported to the observer.
+	// TouchServiceAccount sets LastUsedAt, unless it is later already. The observer is not called.
 	TouchServiceAccount(id string, at time.Time) error
-	// SetForwardingLink sets a rule's LinkHash. It is not reported to the observer.
+	// SetForwardingLink sets a rule's LinkHash. The observer is not called.
 	SetForwardingLink(accountID, id string, hash []byte) error
 
 	// Delete deletes an object of the type that o points to. See the function Delete.
 	Delete(o any, accountID string, id any, at time.Time) error
-	// DeleteAccount deletes an account with all that is in it; only the account is reported.
-	// What was bought must be gone already.
+	// DeleteAccount deletes an account with all its objects; only the account is reported. The
+	// caller must have deleted its domains and dedicated IPs.
 	DeleteAccount(id string) error
-	// Clear deletes every account with all that is in it, and what belongs to no account.
+	// Clear deletes every account with all its objects, and the data without an account.
 	Clear() error
 
 	// PutIdempotencyRecord replaces an expired record of the same key.
 	PutIdempotencyRecord(r IdempotencyRecord) error
-	// DeleteExpiredIdempotencyRecords deletes those that expired before a time.
+	// DeleteExpiredIdempotencyRecords deletes the records that expired before a time.
 	DeleteExpiredIdempotencyRecords(before time.Time) error
 
-	// UpdateTokenBucket calls change with when a bucket is full again, which may be over, and
-	// sets that to what change returns. No other transaction changes the bucket meanwhile. It
-	// also deletes some buckets that are full.
+	// UpdateTokenBucket calls change with the time when a bucket is full again, which may be in
+	// the past, and stores the time that change returns. No other transaction changes the bucket
+	// meanwhile. It also deletes some full buckets.
 	UpdateTokenBucket(name string, now time.Time, change func(fullAt time.Time) time.Time) error
 
-	// SetPublicURL stores the URL under which a server is reached, and returns the one
-	// before: "" on a new database.
+	// SetPublicURL stores the server's public URL and returns the previous one: "" on a new
+	// database.
 	SetPublicURL(url string) (before string, err error)
 
-	// AddAuditEntry adds an entry. Its ID and CreatedAt are set when it is read.
+	// AddAuditEntry adds an entry. The stored ID and CreatedAt may differ from e's.
 	AddAuditEntry(e *AuditEntry) error
-	// DeleteAuditEntries deletes the oldest n entries before a time of an account, or of all
-	// with "", and returns how many there were. The entry that was added last stays, so that
-	// no id is used again. It is not reported to the observer.
+	// DeleteAuditEntries deletes an account's oldest n entries before a time, or those of all
+	// accounts with "", and returns how many it deleted. The newest entry of all stays, so that
+	// no id is used again. The observer is not called.
 	DeleteAuditEntries(accountID string, before time.Time, n int) (int, error)
 
-	// QueueMessage queues the message of a rule, replaces an earlier one and ends its claim.
+	// QueueMessage queues a rule's message. It replaces an earlier message and ends its claim.
 	QueueMessage(m QueuedMessage) error
-	// ClaimMessage leases the first due message until a time, or returns ErrNotFound.
+	// ClaimMessage claims the first due message until a time, or returns ErrNotFound.
 	ClaimMessage(now, until time.Time) (QueuedMessage, error)
-	// RetryMessage ends the claim of a message, which can be claimed again at a time, and sets
-	// its Attempts. It returns ErrNotFound if the claim has ended.
+	// RetryMessage ends the claim of a message, lets it be claimed again at a time, and stores
+	// its Attempts. It returns ErrNotFound if the claim ended before.
 	RetryMessage(m QueuedMessage, at time.Time) error
-	// RemoveMessage deletes a claimed message. It returns ErrNotFound if the claim has
-	// ended.
+	// RemoveMessage deletes a claimed message. It returns ErrNotFound if the claim ended before.
 	RemoveMessage(m QueuedMessage) error
 }
 
-// Get returns the object of a type with an id in an account, or ErrNotFound. The id of a DNS
-// record is an int64.
+// Get returns the object of type T with an id in an account, or ErrNotFound. The id of a DNS
+// record is an int64, any other a string.
 func Get[T Object](r Reader, accountID string, id any) (o T, err error) {
 	err = r.Get(&o, accountID, id)
 	return o, err
 }
 
-// Update reads an object, calls change with it, and writes it if that has changed it. change must
-// leave alone what identifies the object, its scope or domain, its creation time, the aliases of a
-// mailbox, and SystemManaged, and must replace slices and pointers instead of writing through them.
-// Update returns change's error and then writes nothing. It returns the object as it was written,
-// and with an *ExistsError as it would have been.
+// Update reads an object, calls change with it, and writes the object if it changed. change must
+// not change the object's ids, scope, domain or creation time, a mailbox's aliases, or SystemManaged,
+// and must replace slices and pointers instead of writing through them. If change returns an error,
+// Update returns it and writes nothing. Update returns the written object, and with an *ExistsError
+// the object that it would have written.
 func Update[T Object](tx Tx, accountID string, id any, change func(*T) error) (o T, err error) {
 	err = tx.Update(&o, accountID, id, func() error { return change(&o) })
 	return o, err
@@ -160,10 +157,10 @@ func Update[T Object](tx Tx, accountID string, id any, change func(*T) error) (o
 // Delete deletes an object, and updates others at a time:
 //
 //   - The forwarding rules of every account to the addresses of a deleted mailbox become pending, and
-//     their links don't work any more.
-//   - A domain, which must have no mailboxes, is deleted with all else in it and the objects of its
-//     scope. Mailboxes of other domains lose their aliases in it. The rules of every account to
-//     addresses in it become pending in the same way; of an unpaid domain, only those to the aliases.
+//     their links stop working.
+//   - A domain, which must not contain mailboxes, is deleted with its other objects and the objects of
+//     its scope. Mailboxes of other domains lose their aliases in it. The rules of every account to
+//     addresses in it become pending in the same way; for an unpaid domain, only the rules to aliases.
 func Delete[T Object](tx Tx, accountID string, id any, at time.Time) error {
 	return tx.Delete(new(T), accountID, id, at)
 }
