@@ -51,11 +51,11 @@ func (t *tx) DeleteAccount(id string) error {
 
 var _ = newKind(accounts.name, table[store.Feedback]{name: "feedback"})
 
-// An update has to be alone on each account of which it reads or writes anything. In an
-// engine with a Locker it locks an account when it first names it. What it finds without
-// naming an account is read again if the account was not locked before.
+// An update must be alone on each account that it reads or writes. In an engine with a Locker it
+// locks an account at the first query with the account's id. Rows that it finds without an account's
+// id are read again if their account was not locked before.
 
-// lockAccount locks an account, and reports whether the update had not locked it before.
+// lockAccount locks an account, and reports whether the update locked it for the first time.
 func (r *reader) lockAccount(id string) bool {
 	return r.locker != nil && id != "" && r.locker.LockAccount(r.ctx, id)
 }
@@ -66,7 +66,7 @@ func (r *reader) lockAccounts() {
 	}
 }
 
-// lockOwners locks the accounts of some objects, and reports whether one was not locked before.
+// lockOwners locks the objects' accounts, and reports whether any of them was not locked before.
 func lockOwners[T any](r *reader, tbl *table[T], items []T) (outdated bool) {
 	if r.locker == nil || tbl.account < 0 {
 		return false

@@ -10,7 +10,7 @@ import (
 
 var auditEntries = newTable(table[store.AuditEntry]{name: "audit_entries"})
 
-// auditChunk is how many entries, which may be long, EachAuditEntry holds in memory.
+// auditChunk is the number of entries, which may be long, that EachAuditEntry holds in memory.
 const auditChunk = 50
 
 func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) error) error {
@@ -41,8 +41,8 @@ func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) e
 	return each(r, auditEntries, w, auditChunk, fn)
 }
 
-// changed selects the audit entries with a change of an object, by its id or its name,
-// unless that is empty. A JSON value can't contain the searched member: its quotes would
+// changed selects the audit entries with a change of the object with an id or a name, or all
+// entries if object is empty. A JSON value can't contain the searched member: its quotes would
 // be escaped.
 func (w *where) changed(object string) *where {
 	switch {

@@ -38,7 +38,7 @@ func (r *reader) GrantsOf(accountID string, subjects []store.Subject) ([]store.A
 	return all(r, authorizations, w.and(`(`+strings.Join(conditions, ` OR `)+`)`))
 }
 
-// AuthorizationVersion reads the row that triggers of the schema change.
+// AuthorizationVersion reads the row that the schema's triggers change.
 func (r *reader) AuthorizationVersion() (int64, error) {
 	return only(column[int64](r, `SELECT version FROM authorization_version`))
 }

@@ -10,19 +10,18 @@ import (
 	"strings"
 )
 
-// copyChunk is how many rows Copy holds in memory, and how many one statement inserts.
+// copyChunk is the number of rows that Copy holds in memory and inserts with one statement.
 const copyChunk = 100
 
-// Copied is what Copy did.
+// Copied is the result of Copy.
 type Copied struct {
 	Tables int
 	Rows   int64
 }
 
-// Copy copies every row of a store to an empty one, in one transaction of each. Before it
+// Copy copies every row of a store to an empty store, in one transaction of each. Before it
 // commits, it compares the number of rows and a checksum of each table. No other process can
-// change the source meanwhile. progress is called with the number of steps that are done and
-// that there are.
+// change the source meanwhile. It calls progress with the finished and the total steps.
 func Copy(ctx context.Context, from, to *Store, progress func(done, total int64)) (copied Copied, err error) {
 	// The statements run with the caller's context: an update itself is not cancelled.
 	err = from.engine.Update(ctx, func(_ context.Context, read Querier) error {
@@ -45,7 +44,7 @@ type copiedColumn struct {
 	bool, notNull, inKey bool
 }
 
-// tables returns the tables of a database, each after those to which it refers.
+// tables returns the tables of a database, each after the tables that it refers to.
 func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, err error) {
 	columns, err := columnsOfAll(ctx, q, s.dialect)
 	if err != nil {
@@ -72,7 +71,7 @@ func columnsOfAll(ctx context.Context, q Querier, d *Dialect) (map[string][]copi
 	})
 }
 
-// copyTables copies all tables, and compares them.
+// copyTables copies all tables, and compares the copies.
 func copyTables(ctx context.Context, from, to *Store, read, write Querier, progress func(done, total int64)) (copied Copied, err error) {
 	tables, err := from.frozen(ctx, read)
 	if err != nil {
@@ -91,7 +90,7 @@ func copyTables(ctx context.Context, from, to *Store, read, write Querier, progr
 	done := int64(0)
 	advance := func(rows [][]any) {
 		done += int64(len(rows))
-		progress(done, 2*copied.Rows) // each is copied and read again
+		progress(done, 2*copied.Rows) // each row is copied, and read again from the target
 	}
 	sums := make([]string, len(tables))
 	for i, t := range tables {
@@ -128,8 +127,8 @@ func (t copiedTable) names() (names []string) {
 	return names
 }
 
-// each calls fn with the rows of a table in the order of its key, and returns their number with
-// a checksum.
+// each calls fn with the rows of a table in the order of its key, and returns their number and
+// checksum as a text.
 func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) error) (string, error) {
 	var places []int // of the key's columns
 	var keys []string
@@ -200,7 +199,7 @@ func (t copiedTable) insert(ctx context.Context, q Querier, rows [][]any) error 
 	return err
 }
 
-// normal returns the value as both engines return it: SQLite reads a boolean as a number.
+// normal returns a value in a form that does not depend on the engine: SQLite reads a boolean as a number.
 func normal(v any) any {
 	switch value := v.(type) {
 	case bool:
@@ -216,7 +215,7 @@ func normal(v any) any {
 	return v
 }
 
-// continueIDs lets the database assign ids of audit entries after those that are there.
+// continueIDs lets the database assign audit entries higher ids than the existing ones.
 func (s *Store) continueIDs(ctx context.Context, q Querier) (err error) {
 	if s.dialect.ContinueIDs != "" {
 		_, err = column[int64](&reader{ctx: ctx, q: q}, s.dialect.ContinueIDs)
@@ -224,7 +223,7 @@ func (s *Store) continueIDs(ctx context.Context, q Querier) (err error) {
 	return err
 }
 
-// frozen returns the tables, and keeps other updates of them out until the transaction ends.
+// frozen returns the tables, and makes other updates of them wait until the transaction ends.
 func (s *Store) frozen(ctx context.Context, q Querier) ([]copiedTable, error) {
 	if s.dialect.Freeze != "" {
 		if _, err := q.ExecContext(ctx, fmt.Sprintf(s.dialect.Freeze, strings.Join(Tables(), ", "))); err != nil {

@@ -18,7 +18,7 @@ func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.De
 	if err != nil {
 		return nil, 0, err
 	}
-	for i := range options { // an account has few
+	for i := range options { // few per account
 		w := r.inAllAccounts()
 		w.and(w.in(`address`, options[i].Addresses))
 		if options[i].Claimed, err = column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text+` ORDER BY address`, w.args...); err != nil {
@@ -28,7 +28,7 @@ func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.De
 	return options, total, nil
 }
 
-// createDedicatedIP claims the addresses, which the schema's cascade releases.
+// createDedicatedIP also claims the addresses, which the schema's cascade releases.
 func (t *tx) createDedicatedIP(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
 		if err := t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1`, a.IP); err != nil {

@@ -27,8 +27,8 @@ func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.S
 	return page(r, dnsRecords, w, s)
 }
 
-// sameDNSRecord selects the identical record of a domain, but for one that a customer's record
-// replaces.
+// sameDNSRecord selects the identical record of a domain. A system-managed record and the
+// customer's record that replaces it don't count as identical.
 func sameDNSRecord(w *where, r *store.DNSRecord) *where {
 	priority := int64(-1)
 	if r.Priority != nil {
@@ -41,8 +41,8 @@ func sameDNSRecord(w *where, r *store.DNSRecord) *where {
 
 func purposeOf(r *store.DNSRecord) string { return string(dnsdata.PurposeOf(r.Type, r.Value)) }
 
-// replaceSystemManaged hides the system-managed records with a name while the customer has one
-// with their purpose.
+// replaceSystemManaged hides the system-managed records at a name while a customer's record
+// there serves the same purpose.
 func (t *tx) replaceSystemManaged(r *store.DNSRecord) error {
 	return t.exec(`UPDATE dns_records SET replaced = CASE WHEN EXISTS (
 			SELECT 1 FROM dns_records c WHERE c.domain_id = dns_records.domain_id AND c.name = dns_records.name

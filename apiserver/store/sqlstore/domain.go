@@ -41,7 +41,7 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 }
 
 func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
-	// An empty id is that of no purchase, and is not in the index.
+	// The index omits the empty id, which means that there was no purchase.
 	return all(r, domains, r.inAllAccounts().and(`t.purchase_batch_id = ? AND t.purchase_batch_id <> ''`, batchID).withoutUnpaid())
 }
 
@@ -52,8 +52,8 @@ func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]stor
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
 }
 
-// hasUnpaid reports whether HideUnpaid hides a domain of an account. There is mostly none, so
-// that a list is counted without a look at each row's domain.
+// hasUnpaid reports whether HideUnpaid hides a domain of an account. Most accounts have no unpaid
+// domain, and their lists are then counted without a look at each row's domain.
 func (r *reader) hasUnpaid(accountID string) (bool, error) {
 	if r.unpaidBefore.IsZero() {
 		return false, nil
@@ -63,7 +63,7 @@ func (r *reader) hasUnpaid(accountID string) (bool, error) {
 	return len(found) > 0, err
 }
 
-// indexTags keeps what a filter may name a domain's tags by.
+// indexTags stores the ids and names of a domain's tags for filters.
 func (t *tx) indexTags(d *store.Domain) error {
 	if err := t.exec(`DELETE FROM domain_tags WHERE domain_id = $1`, d.ID); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (t *tx) indexTags(d *store.Domain) error {
 	return nil
 }
 
-// deleteDomain leaves the parts to the schema's cascade. The order is that in the audit log.
+// deleteDomain leaves the parts to the schema's cascade. The audit log keeps the order of deletions.
 func (t *tx) deleteDomain(accountID string, id any, at time.Time) error {
 	d, err := get(&t.reader, domains, accountID, id)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *tx) deleteDomain(accountID string, id any, at time.Time) error {
 	if err := t.deleteAliasesIn(d, at); err != nil {
 		return err
 	}
-	if d.State.Status != vocab.DomainPendingPayment { // otherwise no mail has gone through the account
+	if d.State.Status != vocab.DomainPendingPayment { // otherwise no mail went through the account
 		if err := t.releaseForwarding([]string{"@" + d.Name}, at); err != nil {
 			return err
 		}

@@ -35,9 +35,9 @@ func (r *reader) ForwardingRules(accountID string, f store.ForwardingFilter, s s
 	return page(r, forwardingRules, w, s)
 }
 
-// releaseForwarding makes the rules of every account pending that forward to deleted addresses, or
-// to one in a deleted domain, which is given with an "@" before it. A link that was sent does not
-// work any more: the address may belong to somebody else later.
+// releaseForwarding makes pending the rules of every account that forward to a deleted address, or
+// to any address in a deleted domain ("@" and its name). Links that were sent stop working: the
+// address may belong to somebody else later.
 func (t *tx) releaseForwarding(deleted []string, at time.Time) error {
 	var released []store.Forwarding
 	for _, target := range deleted { // one by one, so that each is a search in the index

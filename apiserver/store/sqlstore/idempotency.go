@@ -14,8 +14,8 @@ func (r *reader) IdempotencyRecord(keyHash []byte, now time.Time) (store.Idempot
 		and(`t.expires_at > ?`, now))
 }
 
-// PutIdempotencyRecord replaces any record of the key: the caller has checked that
-// there is none that has not expired.
+// PutIdempotencyRecord replaces any record of the key: the caller checked that an existing
+// record is expired.
 func (t *tx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
 	return t.exec(`INSERT INTO idempotency_records (key_hash, fingerprint, response, expires_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (key_hash) DO UPDATE SET fingerprint = excluded.fingerprint, response = excluded.response, expires_at = excluded.expires_at`,
@@ -31,7 +31,7 @@ func (r *reader) TokenBucket(name string) (time.Time, error) {
 }
 
 func (t *tx) UpdateTokenBucket(name string, now time.Time, change func(time.Time) time.Time) error {
-	// The row is written before it is read, so that it is locked even if it is new.
+	// Writing the row before reading it locks it even if it is new.
 	fullAt, err := only(column[time.Time](&t.reader, `INSERT INTO token_buckets (name, full_at) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET full_at = token_buckets.full_at RETURNING full_at`, name, stored(now)))
 	if err != nil {
@@ -40,7 +40,7 @@ func (t *tx) UpdateTokenBucket(name string, now time.Time, change func(time.Time
 	if err := t.exec(`UPDATE token_buckets SET full_at = $1 WHERE name = $2`, change(fullAt), name); err != nil {
 		return err
 	}
-	// More than the one that was added, so that full buckets don't accumulate.
+	// Deletes more than the one added row, so that full buckets don't accumulate.
 	return t.exec(`DELETE FROM token_buckets WHERE name IN (SELECT t.name FROM token_buckets t
 		WHERE t.full_at <= $1 ORDER BY t.full_at LIMIT 4`+t.dialect.SkipLocked+`)`, now)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// kind has what Get, Create, Update and Delete do with the objects of a table, unless a kind needs
-// more, as mailboxes do. o is a pointer to an object.
+// kind contains the Get, Create, Update and Delete of the objects of a table. Some kinds, such as
+// mailboxes, need more. o is a pointer to an object.
 type kind struct {
 	object       reflect.Type // of the pointer
 	name, parent string       // tables
-	scoped       bool         // the objects have a Scope
+	scoped       bool         // whether the objects have a Scope
 	refersTo     []string
 	parts        []string
 	restrict     bool
@@ -28,12 +28,12 @@ type kind struct {
 	removeIn func(t *tx, d store.Domain) error
 }
 
-// kinds has each kind after those to which it refers: Go initializes a variable after those that
-// its declaration names.
+// kinds lists each kind after the kinds that it refers to: Go initializes a variable after the
+// variables in its declaration.
 var kinds []kind
 
-// newKind is newTable for the objects of accounts. They lie in the objects of the table parent, which
-// is accounts or, for objects with a DomainID, domains; and those with a Scope lie in that too.
+// newKind is newTable for the objects of accounts. They belong to an object in the table parent, which
+// is accounts or, for objects with a DomainID, domains. Objects with a Scope also belong to its domain.
 func newKind[T store.Object](parent string, definition table[T]) *table[T] {
 	tbl := newTable(definition)
 	object := reflect.TypeFor[T]()

@@ -33,13 +33,13 @@ func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slic
 	return page(r, mailboxes, w, s)
 }
 
-// countMailboxes adds to the number of a domain's mailboxes, so that no list has to count them.
+// countMailboxes adds to the stored number of a domain's mailboxes, so that a list need not count them.
 func (t *tx) countMailboxes(domainID string, created int) error {
 	return t.exec(`INSERT INTO mailbox_counts (domain_id, mailboxes) VALUES ($1, $2)
 		ON CONFLICT (domain_id) DO UPDATE SET mailboxes = mailbox_counts.mailboxes + excluded.mailboxes`, domainID, created)
 }
 
-// mailboxChunk is how many mailboxes EachMailbox holds in memory.
+// mailboxChunk is the number of mailboxes that EachMailbox holds in memory.
 const mailboxChunk = 500
 
 func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
@@ -61,7 +61,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	return w.state(f.Status, f.Now).search(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }
 
-// createMailbox checks that the addresses are free before it inserts them: the account is locked.
+// createMailbox checks that the addresses are free, and then inserts them: the account is locked.
 func (t *tx) createMailbox(m *store.Mailbox) error {
 	into, err := t.destination([]*store.Mailbox{m})
 	if err != nil {
@@ -110,17 +110,17 @@ func (t *tx) CreateMailboxes(wanted []*store.Mailbox, limit int) (map[*store.Mai
 	return created, t.insertMailboxes(into, list, addresses)
 }
 
-// destination is what a create has to know of the domain of new mailboxes.
+// destination describes the domain of new mailboxes.
 type destination struct {
 	domainName, workspaceID, workspaceName string
 	// newest is when the account's newest mailbox was created, in microseconds since 1970.
 	newest int64
-	// owners are the mailboxes that have one of the addresses, by the local part.
+	// owners maps the local part of each wanted address to the id of its mailbox, or "".
 	owners map[string]string
 }
 
 // destination reads the domain of new mailboxes in one round trip. It returns an
-// *store.ExistsError if one of their ids exists.
+// *store.ExistsError if the id of a new mailbox exists.
 func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) {
 	var ids, localParts []string
 	for _, m := range wanted {
@@ -133,7 +133,7 @@ func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) 
 		destination
 		id, localPart, owner string
 	}
-	// A subquery finds each owner with the key of the addresses: planners would join all of the domain.
+	// A subquery finds each owner with the key of addresses: planners would join all rows of the domain.
 	query := `SELECT t.name, t.workspace_id, w.name, (SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = ` + w.bind(accountID) + `),
 			COALESCE((SELECT m.id FROM mailboxes m WHERE ` + w.in(`m.id`, ids) + ` LIMIT 1), ''),
 			e.value, COALESCE((SELECT a.mailbox_id FROM addresses a WHERE a.domain_id = t.id AND a.local_part = e.value), '')
@@ -156,7 +156,7 @@ func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) 
 	return first.destination, nil
 }
 
-// insertMailboxes inserts mailboxes of one domain whose addresses are free, with their addresses.
+// insertMailboxes inserts mailboxes of one domain with their addresses, which must be free.
 func (t *tx) insertMailboxes(into destination, created []*store.Mailbox, addresses [][]any) error {
 	if len(created) == 0 {
 		return nil
@@ -196,8 +196,7 @@ func (t *tx) deleteMailbox(accountID string, id any, at time.Time) error {
 // The key of the table addresses makes primary addresses and aliases unique together. A
 // mailbox's row repeats its aliases as JSON, so that a list needs no second query.
 
-// deleteAliasesIn deletes the aliases that mailboxes of other domains have in a
-// domain.
+// deleteAliasesIn deletes the aliases in a domain from the mailboxes of other domains.
 func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) error {
 	owners, err := all(&t.reader, mailboxes, t.inAccount(d.AccountID).
 		and(`t.id IN (SELECT mailbox_id FROM addresses WHERE domain_id = ?)`, d.ID).and(`t.domain_id <> ?`, d.ID))
@@ -217,7 +216,7 @@ func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) error {
 	}
 	for _, before := range owners {
 		after := before
-		after.UpdatedAt, after.Aliases = at, nil // as it is read if none is left
+		after.UpdatedAt, after.Aliases = at, nil // nil, as a read returns no aliases
 		for _, a := range before.Aliases {
 			if !inDomain(a, d) {
 				after.Aliases = append(after.Aliases, a)

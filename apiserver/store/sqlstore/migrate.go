@@ -14,15 +14,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The errors of a database without the schema of this program that is opened for reading only.
+// The errors of opening a database for reading only that lacks this program's schema.
 var (
 	ErrNoStore     = errors.New("the database is empty: nothing has been stored there yet")
 	ErrOlderSchema = errors.New("an older version of this program wrote the database; run `mailhostd serve` once to upgrade the schema")
 )
 
-// UpToDate reports whether the database has the schema of this program. It is an error if the
-// schema is later (store.ErrNewerSchema), has this version with other content, or would have to be
-// migrated although the database is read-only.
+// UpToDate reports whether the database's schema is this program's. It returns an error if the
+// schema is later (store.ErrNewerSchema), differs from this program's of the same version, or needs
+// a migration although readOnly is set.
 func UpToDate(ctx context.Context, q Querier, d *Dialect, readOnly bool) (bool, error) {
 	files, version, err := versions(ctx, q, d)
 	switch {
@@ -36,11 +36,11 @@ func UpToDate(ctx context.Context, q Querier, d *Dialect, readOnly bool) (bool, 
 	return false, nil
 }
 
-// made matches the tables, views and triggers that a migration makes.
+// made matches the tables, views and triggers that a migration creates.
 var made = regexp.MustCompile(`\bCREATE (TABLE|VIEW|TRIGGER) (\w+)`)
 
-// checkObjects returns an error if the schema has a table, a view or a trigger that no
-// migration makes: one in somebody's backup could change what the program reads and writes.
+// checkObjects returns an error if the schema contains a table, a view or a trigger that no migration
+// creates: such an object in somebody's backup could change the program's reads and writes.
 func checkObjects(ctx context.Context, q Querier, d *Dialect, files []migration) error {
 	all, own := "", []string{"table mailhost_migrations", "table mailhost_schema"}
 	for _, m := range files {
@@ -66,8 +66,8 @@ func checkObjects(ctx context.Context, q Querier, d *Dialect, files []migration)
 	return fmt.Errorf("its schema has what this program did not make: %s; if that is another program's, use a database or a schema without it; if you made it, drop it; otherwise restore a backup that you trust", strings.Join(foreign, ", "))
 }
 
-// checkColumns returns an error if no migration makes a column of a table that newTable has
-// declared, so that a forgotten migration is reported once, before each statement fails.
+// checkColumns returns an error if no migration creates a column that newTable declared, so that a
+// forgotten migration is reported at the start, before statements fail.
 func checkColumns(ctx context.Context, q Querier, d *Dialect, files []migration) error {
 	columns, err := columnsOfAll(ctx, q, d)
 	if err != nil {
@@ -120,14 +120,14 @@ func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 // migration is a file of a dialect's Migrations.
 type migration struct{ name, text string }
 
-// checksum returns what identifies the text, however its lines end.
+// checksum returns a hash of the text that does not depend on its line endings.
 func (m migration) checksum() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.ReplaceAll(m.text, "\r\n", "\n"))))
 }
 
 // readMigrations returns the dialect's migrations in order.
 func readMigrations(d *Dialect) (files []migration) {
-	names, _ := fs.Glob(d.Migrations, "schema/*.sql") // the pattern is a valid one
+	names, _ := fs.Glob(d.Migrations, "schema/*.sql") // the pattern is valid
 	for _, name := range names {
 		text, _ := fs.ReadFile(d.Migrations, name) // they are in memory
 		files = append(files, migration{path.Base(name), string(text)})
@@ -135,8 +135,8 @@ func readMigrations(d *Dialect) (files []migration) {
 	return files
 }
 
-// versions returns the dialect's migrations, and how many of them the database has. It is an
-// error if the database has others, which happens between releases only.
+// versions returns the dialect's migrations, and how many of them were applied to the database. It
+// returns an error if others were applied, which happens between releases only.
 func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, version int, err error) {
 	files = readMigrations(d)
 	if version, err = d.SchemaVersion(ctx, q, len(files)); err != nil {
@@ -161,7 +161,7 @@ func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, ve
 			return nil, 0, fmt.Errorf("its schema is version %d, but not the one that this program makes with %s: %s", version, m.name, advice)
 		}
 	}
-	if version == len(files) && version == len(applied) { // otherwise another version made or makes some
+	if version == len(files) && version == len(applied) { // otherwise objects of another version are legitimate
 		err = errors.Join(checkObjects(ctx, q, d, files), checkColumns(ctx, q, d, files))
 	}
 	return files, version, err

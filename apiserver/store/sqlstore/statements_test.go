@@ -20,7 +20,7 @@ import (
 type recorder struct {
 	Engine
 	text *strings.Builder
-	// known are the beginnings of SELECTs that are written already.
+	// known lists the beginnings of SELECTs that were written before.
 	known map[string]bool
 }
 
@@ -70,8 +70,8 @@ func (r *oneRow) Scan(...any) error { return nil }
 func (r *oneRow) Err() error        { return nil }
 func (r *oneRow) Close() error      { return nil }
 
-// TestStatements compares the statements of each kind with testdata/statements.sql, where they can be
-// read. They are the same on both engines, apart from the words of Dialect.
+// TestStatements compares the statements of each kind with testdata/statements.sql, a file for readers.
+// The statements are the same on both engines, apart from the SQL of Dialect.
 func TestStatements(t *testing.T) {
 	text := &strings.Builder{}
 	fmt.Fprintln(text, `-- The statements of Get, Create, Update and Delete of each kind, when each query returns a row.

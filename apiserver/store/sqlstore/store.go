@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Store is a store.Store in an engine's database, which has the current schema.
+// Store is a store.Store in an engine's database with the current schema.
 type Store struct {
 	engine
 	dialect *Dialect
@@ -39,7 +39,7 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// Probe reads a table: an engine may run other statements without access to the database.
+// Probe reads a table. An engine may run a statement without a table even if the database is unavailable.
 func Probe(ctx context.Context, q Querier) error {
 	_, err := column[string](&reader{ctx: ctx, q: q}, `SELECT id FROM accounts LIMIT 1`)
 	return err
@@ -51,12 +51,12 @@ func ScanRow(ctx context.Context, q Querier, query string, args []any, dest ...a
 	return err
 }
 
-// reader is a store.Reader, for as long as its transaction runs.
+// reader is the store.Reader of one transaction.
 type reader struct {
 	ctx     context.Context
 	q       Querier
 	dialect *Dialect
-	locker  Locker // nil unless it is an update that runs at the same time as others
+	locker  Locker // nil in a view, and in an engine that runs one update at a time
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time
 }
@@ -69,11 +69,11 @@ type tx struct {
 
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
 
-// otherTables are the tables that Clear empties and that contain neither objects of accounts nor
-// parts of them.
+// otherTables are the tables that Clear empties although they contain no objects of accounts, nor
+// parts of objects.
 var otherTables = []string{"token_buckets", auditEntries.name, idempotencyRecords.name}
 
-// Tables returns the tables that Clear empties, each before those to which it refers.
+// Tables returns the tables that Clear empties, each before the tables that it refers to.
 func Tables() (names []string) {
 	for _, k := range slices.Backward(kinds) {
 		names = append(append(names, k.parts...), k.name)

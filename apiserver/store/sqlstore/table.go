@@ -14,34 +14,35 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// table maps the objects of a type to the rows of a table, whose columns columnsOf describes.
+// table maps the objects of a type to the rows of a table. columnsOf derives the columns.
 type table[T any] struct {
 	name string
-	// refersTo are the tables to which its foreign keys lead, apart from the parent of newKind.
+	// refersTo lists the tables of its foreign keys, apart from the parent of newKind.
 	refersTo []string
-	// parts are the tables of rows that are part of an object: the schema deletes them with it.
+	// parts lists the tables with rows that are part of an object: the schema deletes them with it.
 	parts []string
-	// restrict means that a parent with such objects can't be deleted. Otherwise they are deleted with it.
+	// restrict keeps a parent with objects of this table from being deleted. Otherwise they are
+	// deleted with the parent.
 	restrict bool
-	// elsewhere are the fields that are never written: each is read from a column of joins, or not
-	// at all if that is "".
+	// elsewhere contains the fields that no statement writes, each with the joined column to read it
+	// from, or "" for none.
 	elsewhere map[string]string
 	joins     string
-	// optional is a column that is NULL if its field is empty, for a foreign key.
+	// optional names a foreign key: the column is NULL if its field is empty.
 	optional string
-	// derived is a column that derive computes, and that is never read.
+	// derived names a column that derive computes and no statement reads into an object.
 	derived string
 	derive  func(*T) string
 	// unique selects the row with the same unique values as an object; nil if only ids are
 	// unique.
 	unique func(*where, *T) *where
-	// visible leaves out the rows that get, page and each don't return.
+	// visible excludes the rows that get, page and each don't return.
 	visible func(*where) *where
 	// changed is called after an object was created, updated or deleted by its id.
 	changed func(*tx, *T) error
 
-	columns []tableColumn // first those of the table, then those that are joined
-	names   []string      // of the table's
+	columns []tableColumn // first the table's own, then the joined ones
+	names   []string      // of the table's own columns
 	stores  []string      // names, and the derived column
 	// The parts of the statements.
 	selection, insertion, updating string
@@ -49,7 +50,7 @@ type table[T any] struct {
 	id, account, createdAt, updatedAt int
 }
 
-// newTable completes a table with its statements.
+// newTable derives a table's columns and statements.
 func newTable[T any](t table[T]) *table[T] {
 	if t.visible == nil {
 		t.visible = func(w *where) *where { return w }
@@ -92,10 +93,10 @@ func newTable[T any](t table[T]) *table[T] {
 	return &t
 }
 
-// declared are the tables of newTable. checkColumns compares them with the schema.
+// declared lists the tables of newTable. checkColumns compares them with the schema.
 var declared []declaration
 
-// declaration describes a table. Its columns are those of the fields, and the derived one.
+// declaration describes a table. columns includes the derived column, fields does not.
 type declaration struct {
 	name    string
 	columns []string
@@ -103,11 +104,11 @@ type declaration struct {
 	fields  []tableColumn
 }
 
-// placeholder returns the placeholder of the argument with an index.
+// placeholder returns the placeholder of an argument.
 func placeholder(index int) string { return "$" + strconv.Itoa(index+1) }
 
-// insertion returns a statement that inserts a row. created_at becomes the argument, or
-// just after the newest of the account; updated_at is no argument, and becomes the same.
+// insertion returns a statement that inserts a row. It sets created_at to the later of its argument
+// and just after the account's newest row, and updated_at, which is not an argument, to the same time.
 func insertion(table string, columns []string) string {
 	given := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == "updated_at" })
 	argument := func(column string) string { return placeholder(slices.Index(given, column)) }
@@ -131,8 +132,8 @@ type tableColumn struct {
 }
 
 // columnsOf returns the columns of a type's fields, named in snake case: CreatedAt is
-// created_at. A time and a struct with JSON tags have one column, any other struct one for
-// each of its fields: State has state_status and so on.
+// created_at. A time and a struct with JSON tags have one column, any other struct a column for
+// each field: the first column of State is state_status.
 func columnsOf(t reflect.Type, prefix string, elsewhere map[string]string) (own, joined []tableColumn) {
 	for f := range t.Fields() {
 		name := prefix + snakeCase(f.Name)
@@ -153,17 +154,17 @@ func columnsOf(t reflect.Type, prefix string, elsewhere map[string]string) (own,
 	return own, joined
 }
 
-// wordStart matches the beginning of each word in a name but the first.
+// wordStart matches the beginning of each word in a name except the first.
 var wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
 
 func snakeCase(name string) string {
 	if owner, ok := strings.CutSuffix(name, "ID"); ok && owner != "" {
-		return snakeCase(owner) + "_id" // an abbreviation before it is a word of its own
+		return snakeCase(owner) + "_id" // also after an abbreviation, as in DedicatedIPID
 	}
 	return strings.ToLower(wordStart.ReplaceAllString(name, "${1}${3}_${2}${4}"))
 }
 
-// fields returns pointers to an object's values, in the form in which they are stored.
+// fields returns pointers to an object's values, wrapped for their stored form.
 func (tbl *table[T]) fields(v *T) []any {
 	object := reflect.ValueOf(v).Elem()
 	fields := make([]any, len(tbl.columns))
@@ -173,7 +174,7 @@ func (tbl *table[T]) fields(v *T) []any {
 	return fields
 }
 
-// written returns the values of an object's own columns and of the derived one.
+// written returns the values of the table's own columns and of the derived column.
 func (tbl *table[T]) written(v *T) []any {
 	values := tbl.fields(v)[:len(tbl.names)]
 	if i := slices.Index(tbl.names, tbl.optional); i >= 0 && *values[i].(*string) == "" {
@@ -227,7 +228,7 @@ func all[T any](r *reader, tbl *table[T], w *where) ([]T, error) {
 	return collect(r, tbl, w, inOrder)
 }
 
-// page returns a slice of the objects that w selects, and how many it selects.
+// page returns a slice of the objects that w selects, and their total number.
 func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
 	hidden, err := r.hasUnpaid(w.accountID)
 	if err != nil {
@@ -266,8 +267,8 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
-// slice returns a slice of the objects that w selects in an order. It is cut before the joins, so
-// that a skipped row costs one step in the index.
+// slice returns a slice of the objects that w selects in an order. The statement applies LIMIT and
+// OFFSET before the joins, so that a skipped row costs one step in the index.
 func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
 	w = w.clone()
 	end := order + w.limit(s.Limit)
@@ -280,7 +281,7 @@ func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slic
 	return query(r, tbl, `(SELECT * FROM `+tbl.name+` t`+w.text+end+`) t`+tbl.joins+order, w.args)
 }
 
-// each calls fn for every object that w selects, in order, until it returns an error. It reads
+// each calls fn for every object that w selects, in order, until fn returns an error. It reads
 // in chunks, so that fn may read too.
 func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
 	w = tbl.visible(w)
@@ -302,7 +303,7 @@ func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error
 	}
 }
 
-// collect returns the objects that w selects. end may be an order and a limit.
+// collect returns the objects that w selects. end may contain an order and a limit.
 func collect[T any](r *reader, tbl *table[T], w *where, end string) ([]T, error) {
 	for {
 		items, err := query(r, tbl, tbl.name+` t`+tbl.joins+w.text+end, w.args)
@@ -330,12 +331,12 @@ func column[T any](r *reader, query string, args ...any) ([]T, error) {
 
 // scan returns the rows of a query, each scanned into the fields of a T.
 func scan[T any](r *reader, query string, args []any, fields func(*T) []any) (items []T, err error) {
-	var row T // of which every row overwrites the same fields
+	var row T // every row overwrites the same fields
 	err = eachRow(r.ctx, r.q, query, args, fields(&row), func() { items = append(items, row) })
 	return items, err
 }
 
-// eachRow calls fn for each row of a query, after it was scanned into dest.
+// eachRow scans each row of a query into dest, and then calls fn.
 func eachRow(ctx context.Context, q Querier, query string, args, dest []any, fn func()) (err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -377,11 +378,11 @@ func create[T store.Object](t *tx, tbl *table[T], v *T) error {
 	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(tbl.fields(v)[tbl.id]).Elem())}
 }
 
-// maxRows is how many rows one statement inserts. Engines limit the number of arguments.
+// maxRows limits the rows that one statement inserts. Engines limit the number of arguments.
 const maxRows = 512
 
-// insertRows inserts rows with few statements, each of a power of two of them, so that few
-// different statements are prepared.
+// insertRows inserts rows with few statements. The number of rows in each is a power of two, so that
+// few different statements are prepared.
 func (t *tx) insertRows(table string, columns []string, rows [][]any) error {
 	for n := maxRows; len(rows) > 0; {
 		if len(rows) < n {
@@ -405,7 +406,7 @@ func insertionOf(table string, columns []string, rows int) string {
 	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES ` + strings.Join(values, ", ")
 }
 
-// checkUnique returns an *store.ExistsError for another object with the same unique values.
+// checkUnique returns an *store.ExistsError if another object with the same unique values exists.
 func (tbl *table[T]) checkUnique(t *tx, v *T) error {
 	if tbl.unique == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// stored wraps a time, and a pointer to a time, a struct or a slice, in one of the types
-// below, which convert it to the stored form and back.
+// stored wraps a time, or a pointer to a time, a struct or a slice, in micros or asJSON, which
+// convert it to the stored form and back. It returns any other value unchanged.
 func stored(v any) any {
 	switch v := v.(type) {
 	case time.Time:
@@ -47,7 +47,7 @@ func (m micros) Scan(src any) error {
 	return nil
 }
 
-// asJSON stores what a pointer leads to as JSON, and the zero value as an empty text.
+// asJSON stores the target of a pointer as JSON, and its zero value as an empty text.
 type asJSON struct{ pointer any }
 
 func (j asJSON) Value() (driver.Value, error) {

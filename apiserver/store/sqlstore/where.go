@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// where builds the conditions of a query. They name the table t.
+// where builds the conditions of a query, in which t is the name of the table.
 type where struct {
 	r         *reader
 	accountID string
@@ -21,8 +21,8 @@ type where struct {
 	args      []any
 	// nothingUnpaid means that HideUnpaid hides nothing in the account.
 	nothingUnpaid bool
-	// countedIn selects the domains whose mailboxes are the selected ones, so that their
-	// mailbox_counts are added up; nil if rows have to be counted.
+	// countedIn selects the domains that contain exactly the selected mailboxes: the sum of their
+	// mailbox_counts is the total. It is nil if rows must be counted.
 	countedIn *where
 }
 
@@ -44,7 +44,7 @@ func (w *where) bind(value any) string {
 	return "$" + strconv.Itoa(len(w.args))
 }
 
-// and adds a condition in which question marks are placeholders of the values.
+// and adds a condition with a question mark for each value.
 func (w *where) and(condition string, values ...any) *where {
 	if w.text == "" {
 		w.text = " WHERE "
@@ -64,25 +64,25 @@ func (w *where) and(condition string, values ...any) *where {
 	return w
 }
 
-// unstorable reports whether nothing stored is equal to a value, which some engines refuse.
+// unstorable reports whether a value, which some engines refuse, can't equal any stored value.
 func unstorable(value any) bool {
 	s, ok := value.(string)
 	return ok && (strings.ContainsRune(s, 0) || !utf8.ValidString(s))
 }
 
-// clone returns a copy, to which conditions can be added.
+// clone returns a copy. Adding conditions to it leaves w unchanged.
 func (w *where) clone() *where {
 	c := *w
 	c.args = slices.Clip(c.args)
 	return &c
 }
 
-// after selects the objects after a position in the order of a list.
+// after selects the objects after the object with these values in the order of a list.
 func (w *where) after(createdAt, id any) *where {
 	return w.and(`(t.created_at, t.id) > (?, ?)`, createdAt, id)
 }
 
-// equal selects by a column, unless the value is empty.
+// equal selects the rows with a value in a column, or all rows if the value is empty.
 func (w *where) equal(column, value string) *where {
 	if value == "" {
 		return w
@@ -97,7 +97,7 @@ func (w *where) in(column string, values []string) string {
 // maxSearch is longer than any searched text. Engines refuse a much longer pattern.
 const maxSearch = 10_000
 
-// search selects by a part of a column with a searchText, unless the term is empty.
+// search selects the rows that contain a term in a column of searchText, or all rows if the term is empty.
 func (w *where) search(column, term string) *where {
 	switch {
 	case term == "":
@@ -113,14 +113,13 @@ func (w *where) like(column, pattern string) string {
 	return column + ` LIKE CAST(` + w.bind(pattern) + ` AS TEXT) ESCAPE '\'`
 }
 
-// limit returns a LIMIT. SQLite would prepare a statement again for each value of a parameter that
-// its planner looks at, and it does not look into a CAST.
+// limit returns a LIMIT. SQLite prepares a statement again for each new value of a parameter that its
+// planner reads, and the planner does not read the argument of a CAST.
 func (w *where) limit(n int) string { return ` LIMIT CAST(` + w.bind(n) + ` AS BIGINT)` }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// searchText returns the form in which texts and terms are compared: engines fold case
-// differently.
+// searchText folds a text or a term for comparisons: engines fold case differently.
 func searchText(s string) string { return text.Fold(s) }
 
 // namesText returns the searchText of an address or domain name in ASCII and Unicode.
@@ -137,7 +136,7 @@ func unicodeName(name string) string {
 	return name[:at+1] + domainname.Unicode(name[at+1:])
 }
 
-// state selects by the status of a store.Provisioning at a time, unless that is empty.
+// state selects the rows with a status at a time, or all rows if the status is empty.
 func (w *where) state(status string, now time.Time) *where {
 	if status == "" {
 		return w
@@ -145,7 +144,7 @@ func (w *where) state(status string, now time.Time) *where {
 	return w.and(`CASE WHEN t.state_ready_at > ? THEN t.state_until ELSE t.state_status END = ?`, now, status)
 }
 
-// withoutUnpaid leaves out the domains that are hidden by HideUnpaid.
+// withoutUnpaid excludes the domains that HideUnpaid hides.
 func (w *where) withoutUnpaid() *where {
 	if w.r.unpaidBefore.IsZero() {
 		return w
@@ -153,7 +152,7 @@ func (w *where) withoutUnpaid() *where {
 	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, w.r.unpaidBefore)
 }
 
-// outsideUnpaid leaves out objects in domains that HideUnpaid hides. column holds a domain's id.
+// outsideUnpaid excludes objects in domains that HideUnpaid hides. column holds a domain's id.
 func (w *where) outsideUnpaid(column string) *where {
 	if w.r.unpaidBefore.IsZero() || w.nothingUnpaid {
 		return w
@@ -165,7 +164,7 @@ func (w *where) outsideUnpaid(column string) *where {
 // unpaid is the condition of the index of domains that wait for a payment.
 const unpaid = `state_status = '` + vocab.DomainPendingPayment + `'`
 
-// withinDomains selects the objects in workspaces and domains. column holds a domain's id.
+// withinDomains selects the objects in the workspaces and domains of within. column holds a domain's id.
 func (w *where) withinDomains(column string, within store.Within) *where {
 	if !within.Restricted {
 		return w
@@ -183,7 +182,7 @@ func (w *where) scope(s store.Scope) *where {
 	return w.and(`t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
 }
 
-// scoped selects by the fields of a store.ScopedFilter except Search.
+// scoped selects by all fields of a store.ScopedFilter except Search.
 func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.DomainID != "" {
 		w.scope(store.Scope{Type: vocab.ScopeDomain, ID: f.DomainID})
