@@ -15,8 +15,8 @@ import (
 )
 
 // BackupFile writes a snapshot of a store's file, which may be in use, to a new file. If it
-// returns nil, the copy is durable and can be opened as a store; otherwise none is left. A
-// killed process may leave an empty file, and a file .backup-*.tmp beside it. An *OutputError
+// returns nil, the copy is durable and can be opened as a store. After an error it leaves no copy;
+// a killed process may leave an empty file, and a file .backup-*.tmp beside it. An *OutputError
 // means that the copy can't be written. The schema is not migrated, so that a store can be
 // backed up before an upgrade.
 func BackupFile(ctx context.Context, from, to string) error {
@@ -37,7 +37,7 @@ func BackupFile(ctx context.Context, from, to string) error {
 }
 
 // CheckPages reads every page of a store's file, which may be in use, and returns an error if
-// one is damaged.
+// a page is damaged.
 func CheckPages(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
 		var finding string
@@ -49,8 +49,8 @@ func CheckPages(ctx context.Context, path string) error {
 	})
 }
 
-// Compact rewrites a store's file, which may be in use, without the space that deleted rows have
-// left. Updates wait meanwhile. It needs as much free space as the file.
+// Compact rewrites a store's file, which may be in use, without the space of deleted rows. Updates
+// wait meanwhile. Compact needs as much free space as the file.
 func Compact(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
 		err := requireStore(ctx, s)
@@ -73,7 +73,7 @@ func requireStore(ctx context.Context, s *session) error {
 	return err
 }
 
-// readFile calls read with a connection to an existing file. The error is that of ctx if it has ended.
+// readFile calls read with a connection to an existing file. If ctx has ended, it returns ctx's error.
 func readFile(ctx context.Context, path string, read func(*session) error) error {
 	path, err := existingFile(path)
 	if err != nil {
@@ -102,8 +102,8 @@ func (e *OutputError) Error() string { return fmt.Sprintf("back up to %s: %s", e
 
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// writeNew creates a file that only its owner can read, and whose content is durable. If the
-// path exists, the error is fs.ErrExist.
+// writeNew creates a file that only its owner can read, and makes its content durable. If the
+// path exists, it returns fs.ErrExist.
 func writeNew(path string, fill func(path string) error) (err error) {
 	reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -47,8 +47,8 @@ func readAll(t *testing.T, paths ...string) (all string) {
 	return all
 }
 
-// TestCheckPages checks that damage is found, and that a check which takes too long is not
-// taken for damage.
+// TestCheckPages checks that damage is found, and that a check that takes too long does not count
+// as damage.
 func TestCheckPages(t *testing.T) {
 	path := newPath(t)
 	s := openStore(t, path, Options{})
@@ -95,7 +95,7 @@ func TestBackup(t *testing.T) {
 	openStore(t, to, later(laterMigration))
 }
 
-// uncopied are the tables whose content is a store's own.
+// uncopied lists the tables that Copy does not copy.
 var uncopied = []string{"authorization_version", "mailhost_migrations", "server"}
 
 // dump returns the rows of each table of a store as SQL literals.
@@ -109,7 +109,7 @@ func dump(t *testing.T, s *Store) map[string][]string {
 	return content
 }
 
-// TestCopy checks that a copy to another engine and back has the same rows in every table, and
+// TestCopy checks that a copy to another engine and back contains the same rows in every table, and
 // that the copies can be used.
 func TestCopy(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// applicationMark is in the upper 16 bits of a file's application_id.
+// applicationMark is the upper half of a file's 32-bit application_id.
 const applicationMark = 0x6D68
 
 var dialect = sqlstore.Dialect{

@@ -15,15 +15,15 @@
 // version 0.1.0, and mean nothing.
 //
 // SQLite guards the content: other programs that use its locks may read, vacuum, reindex or
-// checkpoint the file. A file that is overwritten or truncated while it is open is lost, and
-// so is one that gets the write-ahead log (WAL) of another; SQLite reports some of that as
-// damage, and this package reports it as store.ErrUnavailable.
+// checkpoint the file. Overwriting or truncating an open file destroys it, and so does the
+// write-ahead log (WAL) of another file beside it. SQLite reports some of this damage, and the
+// package returns store.ErrUnavailable for it.
 //
-// What SQLite does not report is a file that is moved or replaced by another one while it is
-// open: it would go on to write where nobody looks. Each view and each commit therefore
-// compares the path with the file that was opened, and fails until the path leads to it
-// again. A connection has a shared lock on the file; Options.Exclusive keeps all others out, so
-// that mailhostd restore replaces no file that somebody uses.
+// SQLite does not notice that an open file was moved or replaced: it would go on to write to a file
+// that nobody opens again. Each view and each commit therefore compares the path with the opened
+// file, and fails until the path leads to it again. A connection holds a shared lock on the file.
+// Options.Exclusive excludes all other connections, so that mailhostd restore does not replace a
+// file in use.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package sqlite

@@ -13,7 +13,7 @@ var (
 	errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
 	errOnlyLog      = errors.New("it is missing, and the -wal file beside it belongs to it; put it back, or end the processes that have it open and move the -wal file away")
 	errOtherLog     = errors.New("the -wal file beside it belongs to another database, and SQLite would apply it to the backup; move it away, or name another file")
-	// errReplaced means that another file came to the path while it was being opened.
+	// errReplaced means that another file replaced the file while it was being opened.
 	errReplaced = errors.New("it was replaced by another file while it was being opened; try again")
 )
 
@@ -25,7 +25,7 @@ func code(err error) int {
 	return sqlite3.SQLITE_OK
 }
 
-// isBusy reports whether another connection holds the lock that was needed.
+// isBusy reports whether another connection holds the required lock.
 func isBusy(err error) bool { return code(err) == sqlite3.SQLITE_BUSY }
 
 // openError explains why a file can't be opened.

@@ -21,8 +21,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
-// TestDisplacedFile checks that a store whose open file is moved, removed or replaced refuses
-// reads and updates until the path leads to the file again, and then has everything.
+// TestDisplacedFile checks that a store refuses reads and updates while its open file is moved,
+// removed or replaced, and contains everything once the path leads to the file again.
 func TestDisplacedFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file can't be moved on Windows")
@@ -87,8 +87,8 @@ func TestFileMovedWithinGroup(t *testing.T) {
 	assert.Check(t, is.DeepEqual(addresses(t, s), []string{"eve"}), "mailboxes")
 }
 
-// TestReplacedFile checks that both files are whole when a store is closed whose file was
-// replaced by a backup, and that it leaves the log to a process that uses the other file.
+// TestReplacedFile closes a store after a backup replaced its file. It checks that both files are
+// whole, and that the store leaves the log to a process that uses the other file.
 func TestReplacedFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file can't be replaced on Windows")
@@ -126,9 +126,9 @@ func TestReplacedFile(t *testing.T) {
 	check(t, again)
 }
 
-// TestReplacedUnderLock checks that whoever waits for a file that is open exclusively uses the
-// one that has taken its place when the lock ends: what it wrote to the old one would be lost,
-// and the log at the path belongs to the new one.
+// TestReplacedUnderLock replaces a file under an exclusive lock. It checks that a process that waits
+// for the lock then uses the new file: writes to the old file would be lost, and the log at the path
+// belongs to the new file.
 func TestReplacedUnderLock(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file can't be replaced on Windows")
@@ -170,16 +170,16 @@ func TestReplacedUnderLock(t *testing.T) {
 	}
 }
 
-// waitUntilBusy returns when an attempt to open a locked file has failed, so that others which
-// have begun before have probably tried it too.
+// waitUntilBusy returns when an attempt to open a locked file has failed, so that earlier attempts
+// have probably met the lock too.
 func waitUntilBusy(t *testing.T, path string) {
 	t.Helper()
 	_, err := Open(t.Context(), path, Options{LockTimeout: time.Millisecond})
 	assert.Check(t, isBusy(err), "a locked file was opened: %v", err)
 }
 
-// TestExclusive checks that a file is not opened alone while another store has it open, even
-// if that is idle; that nobody can open it then; and that a missing file is not created.
+// TestExclusive checks that Exclusive fails while another store has the file open, even an idle one;
+// that nobody can open an exclusively opened file; and that a missing file is not created.
 func TestExclusive(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -222,8 +222,8 @@ func TestExclusive(t *testing.T) {
 	assert.Check(t, maps.EqualFunc(got, want, slices.Equal), "the content has changed")
 }
 
-// TestEarlierHeader checks that a file opens whatever version 0.1.0 has left in the bits that
-// have no meaning, and that a migration keeps its content.
+// TestEarlierHeader checks that a file opens with any value in the bits that version 0.1.0 left
+// random, and that a migration keeps its content.
 func TestEarlierHeader(t *testing.T) {
 	for _, generation := range []uint32{0, 1, 1<<22 + 5, 1<<23 - 1} {
 		path := newPath(t)
@@ -242,8 +242,8 @@ func TestEarlierHeader(t *testing.T) {
 	}
 }
 
-// TestOpenErrors checks that an error names the path and says what is wrong, that the file
-// stays as it is, and that no other is created.
+// TestOpenErrors checks that an error contains the path and the fault, that the file stays
+// unchanged, and that no other file is created.
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

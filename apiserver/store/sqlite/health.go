@@ -14,11 +14,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// health is whether the store can keep what is written. It is safe for concurrent use.
+// health records whether updates reach the store's file. It is safe for concurrent use.
 type health struct {
 	path   string
 	opened os.FileInfo
-	// failing reports that the last update could not be kept because of the file or the disk.
+	// failing means that the last update failed because of the file or the disk.
 	failing atomic.Bool
 }
 
@@ -29,7 +29,7 @@ func (h *health) check() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return h.lost("was removed or moved while it was open; put it back, or stop the server and restore a backup")
 	case err != nil:
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, err) // which names the path
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err) // err contains the path
 	case !os.SameFile(info, h.opened):
 		return h.lost("was replaced by another file while it was open; put it back, or stop the server, move the -wal and -shm files beside it away, and start it with the other file")
 	}
@@ -40,7 +40,7 @@ func (h *health) lost(reason string) *store.LostError {
 	return &store.LostError{Path: h.path, Reason: reason}
 }
 
-// note records the outcome of an update and returns its error as explain does.
+// note records the outcome of an update, and returns the explained error.
 func (h *health) note(err error, wrote bool) error {
 	switch err = h.explain(err); {
 	case err == nil && wrote:
@@ -51,7 +51,7 @@ func (h *health) note(err error, wrote bool) error {
 	return err
 }
 
-// explain makes an error store.ErrUnavailable if the file, the disk or a lock caused it.
+// explain wraps an error in store.ErrUnavailable if the file, the disk or a lock caused it.
 func (h *health) explain(err error) error {
 	var advice string
 	switch code(err) {
@@ -72,9 +72,9 @@ func (h *health) explain(err error) error {
 	return fmt.Errorf("%w: the database file %s can't be used: %s: %w", store.ErrUnavailable, h.path, advice, err)
 }
 
-// Ping implements sqlstore.Engine. After an update that could not be kept it tries one that changes
-// nothing: nobody sends updates to a store that is not ready. It does not wait for other
-// readers.
+// Ping implements sqlstore.Engine. After a failed update it tries an update that changes nothing,
+// because a store that reports itself unready receives no other updates. Ping does not wait for
+// other readers.
 func (e *engine) Ping(ctx context.Context) error {
 	if e.writer != nil && (e.failing.Load() || e.check() != nil) { // an update also empties the log of a moved file
 		if err := e.writer.update(ctx, rewrite); err != nil {
@@ -87,13 +87,13 @@ func (e *engine) Ping(ctx context.Context) error {
 	return e.explain(e.readers.viewNow(ctx, sqlstore.Probe))
 }
 
-// rewrite is an update that changes nothing but is written.
+// rewrite is an update that writes a row without changing it.
 func rewrite(ctx context.Context, q sqlstore.Querier) error {
 	_, err := q.ExecContext(ctx, `UPDATE mailhost_migrations SET version = version`)
 	return err
 }
 
-// Usage implements sqlstore.Engine: the size of the file with its log.
+// Usage implements sqlstore.Engine. The size includes the log.
 func (e *engine) Usage(context.Context) (u store.Usage, err error) {
 	for _, suffix := range []string{"", "-wal"} {
 		info, err := os.Stat(e.path + suffix)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// openMemory opens a store that is deleted when it is closed.
+// openMemory opens a new store in a temporary directory. Close deletes it.
 func openMemory(ctx context.Context, _ string, opts Options) (e *engine, err error) {
 	opts.unsynced = true
 	var empty []byte
@@ -37,9 +37,9 @@ func openMemory(ctx context.Context, _ string, opts Options) (e *engine, err err
 // memoryPrefix begins the name of a directory with a store in memory.
 const memoryPrefix = "mailhostd-memory-"
 
-// removeAbandoned removes the stores in memory of processes that were killed: nobody has their
-// files open. A directory of the last minute may be one whose file is not open yet. A symbolic link
-// may be another user's, and lead to a database of this one.
+// removeAbandoned removes the stores in memory that killed processes left: no process has the file
+// open. It keeps directories of the last minute, because a process may be about to open the file, and
+// symbolic links, because another user's link may lead to a database of this user.
 func removeAbandoned() {
 	temporary, _ := filepath.EvalSymlinks(os.TempDir())
 	paths, _ := filepath.Glob(filepath.Join(temporary, memoryPrefix+"*", "mailhost.db")) // the pattern is valid
@@ -49,7 +49,7 @@ func removeAbandoned() {
 			continue
 		}
 		s, err := connect(context.Background(), path, Options{Exclusive: true}.toWrite())
-		if err == nil { // the schema may be another version's
+		if err == nil { // works with the schema of any version
 			err = errors.Join(s.exec(`BEGIN EXCLUSIVE`), s.close())
 		}
 		if err == nil {
@@ -58,7 +58,7 @@ func removeAbandoned() {
 	}
 }
 
-// emptyStore returns the content of a new store's file, once in a process: migrations are slow.
+// emptyStore returns the content of a new store's file. It runs the migrations once per process, because they are slow.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	removeAbandoned()
 	dir, err := os.MkdirTemp("", memoryPrefix)
@@ -71,7 +71,7 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Close(); err != nil { // which copies the log into the file
+	if err := e.Close(); err != nil { // copies the log into the file
 		return nil, err
 	}
 	return os.ReadFile(path)

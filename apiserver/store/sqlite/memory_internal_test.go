@@ -10,8 +10,8 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// TestAbandonedStores checks that a store in memory that was left behind is removed, whatever version
-// made it, that one in use is not, and that a link to another database in its place opens nothing.
+// TestAbandonedStores checks that an abandoned store in memory of any version is removed, that a store
+// in use is not, and that a link to another database in its place opens nothing.
 func TestAbandonedStores(t *testing.T) {
 	content, err := emptyStore()
 	assert.NilError(t, err)

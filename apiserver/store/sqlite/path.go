@@ -26,7 +26,7 @@ func newOrExistingFile(path string) (string, error) {
 	return abs, cmp.Or(createFile(abs), checkMode(abs))
 }
 
-// checkKind returns an error if a path can't be that of a database.
+// checkKind returns an error if a path is empty, or leads to a directory or another special file.
 func checkKind(path string) error {
 	if path == "" {
 		return errors.New(`open "": the path is empty; name a file`)
@@ -41,8 +41,8 @@ func checkKind(path string) error {
 	return nil
 }
 
-// checkMode lets only the owner read an empty file, which is about to become a database. It
-// returns an error if the owner may not write the file: SQLite would give the files beside it
+// checkMode makes an empty file, which is about to become a database, readable for its owner only.
+// It returns an error if the owner may not write the file: SQLite would give the files beside it
 // the same mode.
 func checkMode(path string) error {
 	info, err := os.Stat(path)
@@ -69,13 +69,13 @@ func checkMode(path string) error {
 // createMu serializes createFile.
 var createMu sync.Mutex
 
-// createFile creates an empty file that only its owner can read, unless it exists. It must not
-// open an existing one: closing a file releases all locks that this process has on it, those of
-// another store included.
+// createFile creates an empty file that only its owner can read, unless the file exists. It must not
+// open an existing file: closing a file releases all of this process's locks on it, including another
+// store's.
 func createFile(path string) error {
 	createMu.Lock()
 	defer createMu.Unlock()
-	onlyLog := hasLog(path) // first: a database that is being created has no log before the file
+	onlyLog := hasLog(path) // first: a new database gets its file before its log
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && onlyLog {
 		return openError(path, errOnlyLog)
 	}
@@ -84,13 +84,13 @@ func createFile(path string) error {
 		return nil
 	}
 	if err != nil {
-		return err // which names the path
+		return err // contains the path
 	}
 	return f.Close()
 }
 
-// hasLog reports whether there is a log that SQLite would take for that of a database at a path. It
-// would delete one with changes, and share an empty one with a process that has a moved file open.
+// hasLog reports whether a file exists that SQLite would take for the log of a database at a path. SQLite
+// would delete a log with changes, and share an empty log with a process that has a moved file open.
 func hasLog(path string) bool {
 	_, err := os.Stat(path + "-wal")
 	return err == nil
@@ -104,7 +104,7 @@ func existingFile(path string) (string, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("open %q: no such database: %w", path, fs.ErrNotExist)
 	} else if err != nil {
-		return "", err // which names the path
+		return "", err // contains the path
 	}
 	return filepath.Abs(path)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The tests below start this test binary again as other processes. The variable selects
-// what such a process does with the file whose path is its first argument.
+// The tests below start this test binary again as other processes. The variable selects the action
+// of such a process, and its first argument is the path of the file.
 const roleVariable = "MAILHOST_SQLITE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -131,8 +131,8 @@ func writeMailboxes(path string) error {
 	return errors.Join(err, s.Close())
 }
 
-// maintain does what may be done to a file that is in use, in a random order, until stopped
-// is closed. Other programs may, with SQLite's locks.
+// maintain changes a file in use as other programs may with SQLite's locks, in a random order, until
+// stopped is closed.
 func maintain(t *testing.T, path string, r *rand.Rand, stopped <-chan struct{}) {
 	s, err := connect(t.Context(), path, settings{wait: time.Second})
 	if err != nil {
@@ -162,9 +162,9 @@ func maintain(t *testing.T, path string, r *rand.Rand, stopped <-chan struct{}) 
 	}
 }
 
-// TestAcknowledged checks that every acknowledged mailbox exists, once, after its processes have
-// ended or were killed, while another program vacuums, checkpoints and touches the file, and
-// that no request fails.
+// TestAcknowledged checks that every acknowledged mailbox exists once after its processes ended or
+// were killed, while another program vacuums, checkpoints and touches the file, and that no request
+// fails.
 func TestAcknowledged(t *testing.T) {
 	const wanted = 25 // by each process in each round
 	path := newPath(t)

@@ -8,7 +8,7 @@ type queue struct {
 	mu      sync.Mutex
 	arrived *sync.Cond
 	closed  bool
-	// waiting has the updates by account, and accounts those with any, the next one first.
+	// waiting holds the updates by account, and accounts the accounts with updates, the next one first.
 	waiting  map[string][]*update
 	accounts []string
 }
@@ -29,8 +29,8 @@ func (q *queue) push(account string, u *update) {
 	q.arrived.Signal()
 }
 
-// take removes and returns the next update. If there is none, it returns nil, or waits for one
-// until the queue is closed.
+// take removes and returns the next update. From an empty queue it returns nil, or with wait
+// waits for an update until the queue is closed.
 func (q *queue) take(wait bool) *update {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +52,7 @@ func (q *queue) take(wait bool) *update {
 	return updates[0]
 }
 
-// close ends the wait of take once the queue is empty.
+// close lets take return nil once the queue is empty.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// maxReaders bounds the memory of concurrent readers, and keeps the processors busy.
+// maxReaders limits the memory of concurrent readers, and suffices to keep the processors busy.
 var maxReaders = int64(max(16, 2*runtime.GOMAXPROCS(0)))
 
 // readers runs read transactions, each on a connection that can't write.
@@ -23,13 +23,13 @@ type readers struct {
 
 	mu     sync.Mutex
 	closed bool
-	// idle are connections without a view. The last one is used next, so that the others' caches
-	// stay small.
+	// idle holds the connections without a view. The last one is used next, so that the caches of
+	// the others stay small.
 	idle []*session
 }
 
-// view runs fn on a snapshot. It does not read a file that was replaced: what was revoked in the
-// other one must not work here.
+// view runs fn on a snapshot. It fails if the file was replaced, because a token that was revoked in
+// the new file must not work here.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	if err := r.slots.Acquire(ctx, 1); err != nil {
 		return err
@@ -38,9 +38,9 @@ func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Qu
 	return r.viewNow(ctx, fn)
 }
 
-// viewNow is view without a queue, for health checks.
+// viewNow is view without waiting for a slot, for health checks.
 func (r *readers) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
-	// First: a new connection would use the open file's -wal with the other file, and delete it.
+	// First: a new connection to a replaced file would use the open file's -wal, and delete it.
 	if err := r.health.check(); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *readers) viewNow(ctx context.Context, fn func(context.Context, sqlstore
 	keep := false
 	defer func() { // also if fn panics
 		if !keep || s.exec(`ROLLBACK`) != nil {
-			_ = s.close() // an error has no meaning for what was read
+			_ = s.close() // an error does not concern the rows that were read
 			return
 		}
 		r.mu.Lock()

@@ -60,9 +60,8 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// TestOtherSchema checks that a store is refused, and left as it is, whose schema has this
-// version and another content: another build made it, or somebody has added to it or changed a
-// trigger.
+// TestOtherSchema checks that a store is refused and not changed if its schema has this version and
+// other content: another build made it, or somebody added to it or changed a trigger.
 func TestOtherSchema(t *testing.T) {
 	const first, another = "0001_initial.sql", "another build"
 	same := func(text string) string { return text }

@@ -16,7 +16,7 @@ import (
 
 // session is a connection with its prepared statements, for one goroutine.
 type session struct {
-	db         *sql.DB // has no other connection
+	db         *sql.DB // only for conn
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
 }
@@ -49,7 +49,7 @@ func (s *session) close() error {
 	return errors.Join(s.conn.Close(), s.db.Close())
 }
 
-// exec runs a statement or a script, and ignores its rows.
+// exec runs a statement or a script. It ignores rows.
 func (s *session) exec(query string) error {
 	_, err := s.ExecContext(context.Background(), query)
 	return err
@@ -81,7 +81,7 @@ func (s *session) QueryContext(ctx context.Context, query string, args ...any) (
 	return rows, nil
 }
 
-// statement keeps every statement, of which there are a few hundred.
+// statement returns a prepared statement. It keeps all of them: they are a few hundred.
 func (s *session) statement(ctx context.Context, query string) (stmt *sql.Stmt, err error) {
 	if stmt = s.statements[query]; stmt == nil {
 		if stmt, err = s.conn.PrepareContext(ctx, unnamed(query)); err == nil {
@@ -94,7 +94,7 @@ func (s *session) statement(ctx context.Context, query string) (stmt *sql.Stmt, 
 var parameter = regexp.MustCompile(`\$[0-9]+`)
 
 // unnamed returns a statement with ? in place of $1, $2 and so on if each of these occurs once, in
-// order. SQLite searches a name among all others, which takes most of the time of a long INSERT.
+// order. SQLite compares each name with all others, which takes most of the time of a long INSERT.
 func unnamed(query string) string {
 	n, inOrder := 0, true
 	text := parameter.ReplaceAllStringFunc(query, func(name string) string {
@@ -111,10 +111,10 @@ func unnamed(query string) string {
 // transaction is the sqlstore.Querier of one View or Update.
 type transaction struct {
 	session *session
-	// failed is the first error of a statement. No statement runs after it: SQLite rolls back
-	// the whole transaction after some errors, and would commit each later one by itself.
+	// failed is the first error of a statement. No statement runs after it: after some errors SQLite
+	// rolls back the whole transaction, and would commit each later statement by itself.
 	failed error
-	// wrote means that a statement ran which may have changed something.
+	// wrote means that a statement ran that may have changed rows.
 	wrote bool
 }
 
@@ -140,7 +140,8 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 	return rows, err
 }
 
-// ready checks the context before each statement. A statement is not interrupted: it is short.
+// ready returns the error of an earlier statement or of the context. A running statement is not
+// interrupted: it is short.
 func (t *transaction) ready(ctx context.Context) error {
 	if t.failed != nil {
 		return t.failed
@@ -148,19 +149,19 @@ func (t *transaction) ready(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pollTimeout is how long SQLite itself waits for the write lock. The writer retries, because
-// SQLite polls less and less often and would wait for seconds.
+// pollTimeout limits how long SQLite itself waits for the write lock. The writer retries, because
+// SQLite polls less and less often, up to seconds apart.
 const pollTimeout = 5 * time.Millisecond
 
-// settings are what a connection is opened with.
+// settings are the settings of a new connection.
 type settings struct {
-	// wait is how long SQLite itself waits for a lock.
+	// wait limits how long SQLite itself waits for a lock.
 	wait    time.Duration
 	pragmas []string
 }
 
-// useWAL sets the journal mode, which the file keeps. It would change another program's
-// database, and so is no setting.
+// useWAL sets the journal mode, which the file keeps. It is not one of the settings, because connect
+// would change another program's database with it.
 const useWAL = `PRAGMA journal_mode = wal`
 
 // toWrite returns the settings of connections that write. Larger caches save no measurable time:
@@ -181,7 +182,7 @@ func (o Options) toWrite() settings {
 		"temp_store = memory",
 		"cache_size = -4096",
 		"wal_autocheckpoint = " + strconv.Itoa(o.checkpointFrames),
-		// A long read makes the log grow; this truncates it.
+		// Truncates a log that grew during a long read.
 		"journal_size_limit = 67108864",
 	}}
 }

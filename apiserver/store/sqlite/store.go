@@ -15,21 +15,21 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// Memory is the path of a store that is deleted when it is closed.
+// Memory is the path of a new store that Close deletes.
 const Memory = ":memory:"
 
 const defaultLockTimeout = 10 * time.Second
 
 // Options are the settings of a store. The zero value is ready for use.
 type Options struct {
-	// LockTimeout is how long to wait for another process's write lock, 10 seconds by default.
+	// LockTimeout limits the wait for another process's write lock, 10 seconds by default.
 	LockTimeout time.Duration
 	// ReadOnly opens an existing file without migrating it. Update returns store.ErrReadOnly.
 	ReadOnly bool
-	// Exclusive opens an existing file that nobody else can open until it is closed, this process
-	// included. It fails with store.ErrInUse without waiting, because a server that uses the file
-	// does so for long. Everything is in the file, whose log is empty, so that it can be replaced.
-	// Transactions must not be nested.
+	// Exclusive opens an existing file that nobody else, including this process, can open until it
+	// is closed. It fails with store.ErrInUse without waiting, because a server keeps the file open
+	// for long. Open empties the log into the file, so that the file can be replaced. Transactions
+	// must not be nested.
 	Exclusive bool
 
 	// For tests.
@@ -40,10 +40,10 @@ type Options struct {
 }
 
 // Open opens the store in a file, which it creates if it is missing, and migrates it to the
-// current schema. A later schema is store.ErrNewerSchema.
+// current schema. For a later schema it returns store.ErrNewerSchema.
 //
-// The path Memory opens a new private store. It is a temporary file too, because SQLite's memory
-// databases have no snapshots. No commit waits for the disk, and Close removes it.
+// The path Memory opens a new private store in a temporary file, because SQLite's memory databases
+// have no snapshots. No commit waits for the disk, and Close deletes the file.
 func Open(ctx context.Context, path string, opts Options) (*sqlstore.Store, error) {
 	opts = opts.withDefaults()
 	opener := open
@@ -74,7 +74,7 @@ func (o Options) dialect() *sqlstore.Dialect {
 	return &d
 }
 
-// open opens a file with a first connection, which reports what is wrong with it.
+// open opens a file with a first connection, so that a fault of the file is an error of open.
 func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	find, with := newOrExistingFile, opts.toWrite()
 	switch {
@@ -112,9 +112,8 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	return e, nil
 }
 
-// openSession connects to a file, and migrates it unless it is opened for reading. It begins
-// again if restore replaces the file meanwhile, which a connection that has read the file
-// prevents.
+// openSession connects to a file, and migrates it unless it is opened for reading only. It starts
+// over if a restore replaces the file before the connection reads from it and so locks it.
 func openSession(ctx context.Context, path string, with settings, opts Options) (s *session, opened os.FileInfo, err error) {
 	err = whileBusy(opts.LockTimeout, func() error {
 		if opened, err = os.Stat(path); err != nil {
@@ -137,8 +136,8 @@ func openSession(ctx context.Context, path string, with settings, opts Options) 
 	return s, opened, err
 }
 
-// prepare reads the schema's version, calls check, and then migrates. What it reads from a
-// replaced file may be malformed.
+// prepare reads the schema's version, calls check, and then migrates. An error of check comes first:
+// a read from a replaced file may fail for any reason.
 func (s *session) prepare(ctx context.Context, opts Options, check func() error) error {
 	done, err := sqlstore.UpToDate(ctx, s, opts.dialect(), opts.ReadOnly)
 	if err = cmp.Or(check(), err); err != nil || opts.ReadOnly {
@@ -148,12 +147,12 @@ func (s *session) prepare(ctx context.Context, opts Options, check func() error)
 		return err
 	}
 	if err := s.exec(`BEGIN IMMEDIATE`); done && isBusy(err) {
-		return nil // opening an existing file waits for nobody
+		return nil // opening a migrated file waits for nobody
 	} else if err != nil {
 		return err
 	}
 	if done {
-		// SQLite opens a file that can't be written for reading.
+		// SQLite opens an unwritable file for reading without an error.
 		return errors.Join(rewrite(ctx, s), s.exec(`ROLLBACK`))
 	}
 	if err := sqlstore.Migrate(ctx, s, opts.dialect()); err != nil {

@@ -43,8 +43,8 @@ func TestOpenAgain(t *testing.T) {
 	}
 }
 
-// TestFilePermissions checks that only the owner can read a new file and those beside it, also
-// if the file was there and empty, and that a mode which the owner sets later stays.
+// TestFilePermissions checks that only the owner can read a new or empty file and the files beside
+// it, and that a mode that the owner sets later stays.
 func TestFilePermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no file modes")

@@ -13,24 +13,22 @@ import (
 )
 
 const (
-	// maxGroup and maxGroupTime bound how long the first update of a group waits for
-	// the commit.
+	// maxGroup and maxGroupTime limit how long a group's first update waits for the commit.
 	maxGroup     = 256
 	maxGroupTime = 25 * time.Millisecond
 
 	checkpointFrames = 1000
 )
 
-// writer runs the updates of this process one after another, and commits those that wait
-// together.
+// writer runs the updates of this process one after another, and commits waiting updates together.
 type writer struct {
 	path   string
 	opts   Options
 	health *health
 
-	// session is nil after an error, until the next group opens another one.
+	// session is nil after an error, until the next group opens another connection.
 	session *session
-	// logIsEmpty means that emptyLog has succeeded since the path led to the open file.
+	// logIsEmpty means that emptyLog succeeded since the path last led to the open file.
 	logIsEmpty bool
 	updates    *queue
 	stopped    chan struct{}
@@ -43,11 +41,11 @@ type writer struct {
 // update is a caller's update in the queue.
 type update struct {
 	*sqlstore.Turn[*session]
-	wrote bool // whether the function has written; set by the caller
+	wrote bool // whether the function wrote; set by the caller
 }
 
-// update queues fn and returns the result of its commit. Once fn has begun, the end of the
-// context is ignored, so that the outcome is known.
+// update queues fn and returns the result of its commit. Once fn has begun, update ignores the end
+// of the context, so that the outcome is known.
 func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	w.inFlight.RLock()
 	defer w.inFlight.RUnlock()
@@ -95,7 +93,7 @@ func (w *writer) group(u *update) {
 		if ok, err = w.runOne(u); ok || wrote {
 			waiting, wrote = append(waiting, u), wrote || ok && u.wrote
 		} else {
-			u.Finish(nil) // it failed for nothing that is not committed
+			u.Finish(nil) // no uncommitted write can be the reason of its failure
 		}
 		if err != nil || n == w.opts.maxGroup || time.Now().After(end) {
 			break
@@ -113,8 +111,8 @@ func (w *writer) group(u *update) {
 	}
 }
 
-// refuse fails an update that could not begin, and those that wait already: they would fail in
-// the same way after the same time.
+// refuse fails an update that could not begin, and all waiting updates: they would fail in the
+// same way after the same time.
 func (w *writer) refuse(u *update, err error) {
 	var refused []*update
 	for ; u != nil; u = w.updates.take(false) {
@@ -125,8 +123,8 @@ func (w *writer) refuse(u *update, err error) {
 	}
 }
 
-// runOne runs an update within the group. It reports whether the update is to be committed, and
-// returns an error if the whole group can't be.
+// runOne runs an update within the group, and reports whether the update succeeded. An error means
+// that the whole group can't be committed.
 func (w *writer) runOne(u *update) (ok bool, err error) {
 	ok = u.Begin() && u.Run(w.session)
 	if !ok {
@@ -140,7 +138,7 @@ func (w *writer) runOne(u *update) (ok bool, err error) {
 	return ok, nil
 }
 
-// begin takes the write lock, and waits for other processes that hold it.
+// begin takes the write lock, waiting for other processes.
 func (w *writer) begin() error {
 	if err := w.health.check(); err != nil {
 		w.emptyLog()
@@ -174,7 +172,7 @@ func (w *writer) commit(wrote bool) error {
 		return err
 	}
 	if !wrote {
-		// Not COMMIT: it would write the pages that failed updates have changed back.
+		// Not COMMIT, which would write pages that failed updates changed and restored.
 		return w.session.exec(`ROLLBACK`)
 	}
 	if err := whileBusy(w.opts.LockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
@@ -183,9 +181,9 @@ func (w *writer) commit(wrote bool) error {
 	return nil
 }
 
-// emptyLog copies the log into the open file, to which the path leads no more, and empties it:
-// SQLite would apply it to the file that is there. It does so once, because the log may be
-// another process's afterwards.
+// emptyLog copies the log into the open file after the path stopped leading to it, and empties the
+// log: SQLite would apply it to the file now at the path. emptyLog does so once, because the log may
+// belong to another process afterwards.
 func (w *writer) emptyLog() {
 	if w.session != nil && !w.logIsEmpty {
 		frames, err := w.session.checkpoint()
@@ -193,7 +191,7 @@ func (w *writer) emptyLog() {
 	}
 }
 
-// checkpoint runs a checkpoint that truncates the log, and returns how many frames it still has.
+// checkpoint runs a checkpoint that truncates the log, and returns the number of frames left in it.
 func (s *session) checkpoint() (frames int, err error) {
 	var busy, moved int
 	err = sqlstore.ScanRow(context.Background(), s, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &frames, &moved)
@@ -206,7 +204,7 @@ func (w *writer) abandon() {
 	w.session = nil
 }
 
-// stop waits for updates in flight.
+// stop refuses new updates, and waits for updates in flight.
 func (w *writer) stop() {
 	w.inFlight.Lock()
 	defer w.inFlight.Unlock()
@@ -215,7 +213,7 @@ func (w *writer) stop() {
 	<-w.stopped
 }
 
-// close closes the connection, and first checkpoints the log as far as other processes let it.
+// close checkpoints the log as far as other processes allow, and closes the connection.
 func (w *writer) close() error {
 	if w.session == nil {
 		return nil
@@ -224,7 +222,7 @@ func (w *writer) close() error {
 	return w.session.close()
 }
 
-// whileBusy retries while another connection has the lock or the file is being replaced.
+// whileBusy retries while another connection holds the lock or the file is being replaced.
 func whileBusy(timeout time.Duration, try func() error) error {
 	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
 		if err := try(); !isBusy(err) && !errors.Is(err, errReplaced) || time.Now().After(end) {

@@ -100,8 +100,8 @@ func TestGroupWithFailingMember(t *testing.T) {
 	})
 }
 
-// TestGroupIsOneCommit checks that every update of a group fails, and no other update, if its
-// commit fails, or if its transaction has ended, as SQLite does after some errors.
+// TestGroupIsOneCommit checks that all updates of a group fail, and no other update, if the commit
+// fails, or if SQLite ended the transaction after an error.
 func TestGroupIsOneCommit(t *testing.T) {
 	for name, statements := range map[string][]string{
 		"the commit fails":      {`PRAGMA defer_foreign_keys = on`, `UPDATE mailboxes SET domain_id = 'nowhere' WHERE local_part = 'two'`},
@@ -209,8 +209,8 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestAccountsTakeTurns checks that an account with many updates does not keep another one
-// waiting, and that those of one account keep their order.
+// TestAccountsTakeTurns checks that an account with many updates does not keep another account
+// waiting, and that the updates of an account keep their order.
 func TestAccountsTakeTurns(t *testing.T) {
 	q := newQueue()
 	names := map[*update]string{}
