@@ -14,12 +14,12 @@ import (
 const (
 	connectTimeout   = 5 * time.Second
 	migrationTimeout = time.Hour
-	// attempts is how often an update runs that can be retried.
+	// attempts limits the runs of an update that can be retried.
 	attempts = 5
 )
 
-// begin returns a new transaction, which begins with a script: the settings are between its two
-// parts. A connection that is lost is replaced, because a restart of the server ends all idle ones.
+// begin returns a new transaction, which it begins with the script begin, the settings, then. It
+// replaces a lost connection, because a restart of the server ends all idle connections.
 func (e *engine) begin(ctx context.Context, begin, then string, timeout time.Duration) (*transaction, error) {
 	for attempt := 1; ; attempt++ {
 		t, err := e.connect(ctx)
@@ -39,13 +39,13 @@ func (e *engine) begin(ctx context.Context, begin, then string, timeout time.Dur
 			return nil, unavailable(fmt.Errorf("begin a transaction: %w", err))
 		}
 		e.pool.Reset()
-		if pgconn.Timeout(err) { // the next connection would wait for as long
+		if pgconn.Timeout(err) { // another connection would wait as long
 			return nil, unavailable(fmt.Errorf("begin a transaction: no response in %s; a pooler may have too few connections: %w", timeout, err))
 		}
 	}
 }
 
-// connect returns a transaction that has not begun.
+// connect returns a transaction on a connection of the pool, before its BEGIN.
 func (e *engine) connect(ctx context.Context) (*transaction, error) {
 	limit, cancel := context.WithTimeout(ctx, acquireTimeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (e *engine) connect(ctx context.Context) (*transaction, error) {
 	return &transaction{pooled: pooled, conn: pooled.Conn(), patience: statementTimeout + connectTimeout}, nil
 }
 
-// release returns the connection to the pool, which closes it if it is in a transaction.
+// release returns the connection to the pool, which closes a connection in a transaction.
 func (t *transaction) release() {
 	if t.outdated {
 		_ = t.conn.Close(context.Background())
@@ -72,5 +72,5 @@ func (t *transaction) release() {
 	t.pooled.Release()
 }
 
-// milliseconds returns a timeout as a setting of the server.
+// milliseconds returns a timeout in the unit of the server's settings. 0 would mean no timeout.
 func milliseconds(d time.Duration) int64 { return max(d.Milliseconds(), 1) }

@@ -11,8 +11,8 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// compatibleWith is the oldest schema version whose program works with the current schema, so
-// that replicas can be upgraded one by one. A migration that only adds keeps it.
+// compatibleWith is the schema version of the oldest program that works with the current schema, so
+// that replicas can be upgraded one by one. A migration that only adds does not change it.
 const compatibleWith = 3
 
 var dialect = sqlstore.Dialect{
@@ -35,13 +35,13 @@ var dialect = sqlstore.Dialect{
 		FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum`,
-	// Others can read meanwhile. The transaction may wait for as long as the caller wants.
+	// Others can read meanwhile. The transaction may be idle for as long as the caller wants.
 	Freeze:      `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE %s IN SHARE MODE`,
 	ContinueIDs: `SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM audit_entries), false)`,
 }
 
-// schemaVersion refuses another program's schema, and reports a later version that this program
-// can work with as its own.
+// schemaVersion refuses another program's schema. It returns own for a later version that this
+// program can work with.
 func schemaVersion(ctx context.Context, q sqlstore.Querier, own int) (int, error) {
 	var exists bool
 	var tables int

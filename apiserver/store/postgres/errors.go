@@ -14,7 +14,7 @@ import (
 
 var errOtherProgram = errors.New("the database has tables of another program; create an empty database, and name that")
 
-// retryError means that nothing of an update was kept, and that it may succeed if it runs again.
+// retryError means that nothing of an update was kept, and that another run may succeed.
 type retryError struct{ cause error }
 
 func (e *retryError) Error() string { return e.cause.Error() }
@@ -23,7 +23,7 @@ func (e *retryError) Unwrap() error { return e.cause }
 // errUnknownOutcome means that the connection was lost during a commit.
 var errUnknownOutcome = errors.New("the connection was lost during a commit, so that it is unknown whether the changes were kept")
 
-// code returns the SQLSTATE of a server's error, or "".
+// code returns the SQLSTATE of an error from the server, or "".
 func code(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -36,22 +36,22 @@ func retryable(err error, conn *pgx.Conn) bool {
 	switch code(err) {
 	case "40001", "40P01": // serialization failure, deadlock
 		return true
-	case "23505": // a unique value that was taken after the transaction had looked
+	case "23505": // another transaction took a unique value after this one had looked for it
 		return true
 	}
 	return isOutdated(err) || conn.IsClosed()
 }
 
-// isOutdated reports whether a connection can't be used again: a newer replica has changed the
-// table of a prepared statement, or the connection was opened while the database was read-only.
+// isOutdated reports whether a connection can't be used again: a newer replica changed the table
+// of a prepared statement, or the connection was opened while the database was read-only.
 func isOutdated(err error) bool {
 	return code(err) == readOnlyTransaction || code(err) == "0A000" && strings.Contains(err.Error(), "cached plan")
 }
 
-// readOnlyTransaction is the code of a write in a read-only transaction.
+// readOnlyTransaction is the SQLSTATE of a write in a read-only transaction.
 const readOnlyTransaction = "25006"
 
-// explain makes an error that the database caused store.ErrUnavailable or a *retryError.
+// explain wraps an error that the database caused in store.ErrUnavailable or a *retryError.
 func (t *transaction) explain(err error) error {
 	switch {
 	case err == nil || t.failed == nil:
@@ -66,7 +66,7 @@ func (t *transaction) explain(err error) error {
 	return err
 }
 
-// lockNotAvailable is the code of a statement whose lock timeout has passed.
+// lockNotAvailable is the SQLSTATE of a statement that ran into the lock timeout.
 const lockNotAvailable = "55P03"
 
 // isOutage reports whether the same statement may succeed later.
@@ -75,7 +75,7 @@ func isOutage(err error) bool {
 	return slices.Contains([]string{
 		readOnlyTransaction, // of a standby, for instance
 		"25P03",             // the transaction was idle for too long
-		"42501",             // the user has no right any more
+		"42501",             // the user lost a privilege
 		lockNotAvailable,
 		"57014", // the statement timeout has passed
 	}, c) || slices.ContainsFunc([]string{
@@ -99,7 +99,7 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }
 
-// connectError has on one line what pgx writes on one for each address.
+// connectError joins the lines of pgx's error, one for each address.
 type connectError struct{ *pgconn.ConnectError }
 
 func (e connectError) Error() string {

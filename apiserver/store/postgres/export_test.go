@@ -4,7 +4,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
-// WithMigration adds a migration to the schema, as a later version of the program has it.
+// WithMigration adds a migration to the schema, as a later version of the program does.
 func (o Options) WithMigration(text string) Options {
 	o.migrations = storetest.Migrations(dialect.Migrations, text)
 	return o

@@ -17,13 +17,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// TestSharedTransactions checks that updates of an account which wait at the same time share a
-// transaction, and that each has its own result: one that fails, before or after it has written,
-// or panics, leaves no trace and does not disturb the others.
+// TestSharedTransactions checks that updates of an account that wait at the same time share a
+// transaction, and that each returns its own result: an update that panics or fails, before or after
+// a write, leaves no trace and does not disturb the others.
 func TestSharedTransactions(t *testing.T) {
 	t.Parallel()
 	s := open(t, postgres.Options{})
-	// commits returns how many transactions have written a workspace that is kept.
+	// commits returns how many transactions wrote the existing workspaces.
 	commits := func() (n int) {
 		s.Wrap(func(e sqlstore.Engine) sqlstore.Engine {
 			assert.NilError(t, e.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
@@ -54,8 +54,8 @@ func TestSharedTransactions(t *testing.T) {
 		"panicked": {func(tx store.Tx, name string) error { panic(errors.Join(add(tx, name), thrown)) }, thrown},
 	}
 	var want []string
-	// round runs updates while another one has the account, and returns how many transactions
-	// were committed.
+	// round runs updates while another update holds the account, and returns the number of committed
+	// transactions.
 	round := func(number int, names ...string) int {
 		before := commits()
 		var wg sync.WaitGroup

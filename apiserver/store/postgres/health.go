@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// note records whether an update that writes could be kept, and returns its error.
+// note records whether the database failed to keep an update, and returns the update's error.
 func (e *engine) note(err error) error {
 	if err == nil || errors.Is(err, store.ErrUnavailable) {
 		e.failing.Store(err != nil)
@@ -20,8 +20,8 @@ func (e *engine) note(err error) error {
 	return err
 }
 
-// Ping implements sqlstore.Engine. After an update that could not be kept it tries one that it
-// undoes: nobody sends updates to a store that is not ready.
+// Ping implements sqlstore.Engine. After a failed update it tries an update that it undoes, because
+// a store that reports itself unready receives no other updates.
 func (e *engine) Ping(ctx context.Context) error {
 	readOnly, forbidden := false, ""
 	if err := e.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
@@ -36,7 +36,7 @@ func (e *engine) Ping(ctx context.Context) error {
 		return err
 	}
 	if readOnly {
-		e.pool.Reset() // the next Ping has a new connection, with the settings of then
+		e.pool.Reset() // so that the next Ping reads the settings of a new connection
 		return unavailable(errors.New("the server is a standby or read-only; name the primary, or add target_session_attrs=read-write to a URL with several hosts"))
 	}
 	if forbidden != "" {
@@ -50,9 +50,9 @@ func (e *engine) Ping(ctx context.Context) error {
 
 var errUndo = errors.New("a trial that is undone")
 
-// tryToWrite writes more than most requests do, so that it does not fit into the free space of
-// a table, and undoes it. What it writes stays in the files until PostgreSQL's next vacuum, so
-// it is no more than needed.
+// tryToWrite writes more rows than most requests, so that they don't fit into the free space of
+// a table, and undoes the write. The rows occupy disk space until PostgreSQL's next vacuum, so it
+// writes no more than needed.
 func (e *engine) tryToWrite(ctx context.Context) error {
 	content := make([]byte, 1000)
 	_, _ = rand.Read(content) // it never fails

@@ -9,8 +9,8 @@ import (
 
 var _ sqlstore.Locker = (*transaction)(nil)
 
-// LockAccount implements sqlstore.Locker. An account that does not exist has no row, so
-// that the list of accounts is locked until it is known whether somebody else creates it.
+// LockAccount implements sqlstore.Locker. A missing account has no row to lock, so LockAccount
+// locks the list of accounts, and then looks again whether another update created the account.
 func (t *transaction) LockAccount(ctx context.Context, id string) bool {
 	if t.locked[id] {
 		return false
@@ -33,8 +33,8 @@ func (t *transaction) LockAccounts(ctx context.Context) {
 	t.listLocked = t.failed == nil
 }
 
-// advisoryKey returns the number of a lock. Two names with the same number would only wait
-// for each other.
+// advisoryKey returns the number of the lock with a name. Two names with the same number would
+// only wait for each other.
 func advisoryKey(name string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("mailhost " + name))

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// migrate brings the schema up to date. Only one process at a time does; the others, which
-// may be replicas that start at the same time, wait for it and find nothing to do.
+// migrate brings the schema up to date. One process at a time migrates: replicas that start at the
+// same time wait for it and find nothing to do.
 func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
 	t, err := e.begin(ctx, `BEGIN`, "", acquireTimeout)
 	if err != nil {

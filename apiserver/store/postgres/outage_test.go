@@ -28,7 +28,7 @@ func execute(t *testing.T, url string, statements string) {
 	assert.NilError(t, err)
 }
 
-// writers create workspaces until stop is closed, and know which were acknowledged.
+// writers create workspaces until stop is closed, and record the acknowledged ones.
 type writers struct {
 	wg           sync.WaitGroup
 	stop         chan struct{}
@@ -59,8 +59,8 @@ func (w *writers) start(t *testing.T, s store.Store, account, prefix string) {
 	})
 }
 
-// TestRestart checks that nothing acknowledged is lost while the server is stopped and
-// started, that nothing else than ErrUnavailable is returned, and that both end.
+// TestRestart checks that no acknowledged update is lost while the server is stopped and started,
+// that every error is ErrUnavailable, and that the store recovers.
 func TestRestart(t *testing.T) {
 	cluster := postgrestest.Start(t)
 	url := cluster.URL("postgres", "postgres")
@@ -151,8 +151,8 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// TestLockTimeout checks that an account that somebody else has locked makes its updates
-// unavailable, and no others.
+// TestLockTimeout checks that updates of an account that somebody else locked fail with
+// ErrUnavailable, and no other updates.
 func TestLockTimeout(t *testing.T) {
 	url := postgrestest.URL(t)
 	s := openAt(t, url, postgres.Options{LockTimeout: 1})
@@ -180,8 +180,8 @@ func TestLockTimeout(t *testing.T) {
 	assert.Check(t, err, "Update of another account")
 }
 
-// TestReadOnlyForAWhile makes the database read-only for connections that begin then, as managed
-// services do when the disk is full: afterwards the store recovers without a restart.
+// TestReadOnlyForAWhile makes the database read-only for new connections, as managed services do when
+// the disk is full. It checks that the store recovers afterwards without a restart.
 func TestReadOnlyForAWhile(t *testing.T) {
 	url := postgrestest.URL(t)
 	s := openAt(t, url, postgres.Options{Connections: 3})

@@ -18,8 +18,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
-// TestSameSchemaAsSQLite checks that both engines have the same tables, columns, keys,
-// indexes and triggers, also after the migration for a new field that CONTRIBUTING.md shows.
+// TestSameSchemaAsSQLite checks that both engines create the same tables, columns, keys, indexes and
+// triggers, also after the migration for a new field that CONTRIBUTING.md shows.
 func TestSameSchemaAsSQLite(t *testing.T) {
 	url := postgrestest.EmptyURL(t)
 	openAt(t, url, postgres.Options{})

@@ -21,30 +21,27 @@ const (
 	// DefaultConnections is the default of Options.Connections.
 	DefaultConnections = 16
 	lockTimeout        = 10 * time.Second
-	// statementTimeout is how long a statement may run.
-	statementTimeout = 30 * time.Second
-	// acquireTimeout is how long a view or an update waits for a connection, and then for
-	// the result of BEGIN, which a pooler delays until one of its own connections is free.
+	statementTimeout   = 30 * time.Second
+	// acquireTimeout limits how long a view or an update waits for a connection, and then for
+	// the result of BEGIN, which a pooler delays until one of its connections is free.
 	acquireTimeout = 10 * time.Second
 )
 
 // Options are the settings of a store. The zero value is ready for use.
 type Options struct {
-	// Connections is the largest number of connections, DefaultConnections by default. It
-	// is at least 2.
+	// Connections limits the number of connections, DefaultConnections by default, 2 at least.
 	Connections int
-	// LockTimeout is how long a statement may wait for locks, 10 seconds by default.
+	// LockTimeout limits how long a statement waits for locks, 10 seconds by default.
 	LockTimeout time.Duration
 	// ReadOnly opens an existing store and does not migrate it. Update returns store.ErrReadOnly.
 	ReadOnly bool
 
-	// Tests set the migrations of another version.
+	// migrations are those of another version, in tests.
 	migrations fs.FS
 }
 
-// Open connects to the database of a postgres:// URL and migrates it to the current
-// schema. A later schema is an error that is store.ErrNewerSchema. No error contains the
-// URL's password.
+// Open connects to the database of a postgres:// URL and migrates it to the current schema. For a
+// later schema it returns store.ErrNewerSchema. No error contains the URL's password.
 func Open(ctx context.Context, url string, opts Options) (*sqlstore.Store, error) {
 	opts.Connections = max(cmp.Or(opts.Connections, DefaultConnections), 2)
 	opts.LockTimeout = cmp.Or(opts.LockTimeout, lockTimeout)
@@ -76,14 +73,13 @@ const modeParameter = "default_query_exec_mode"
 
 // poolConfig returns the settings of the connections.
 func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
-	// What pgx reports of a malformed URL can have a part of the password, and so can the name of
-	// a host that it takes for one.
+	// pgx's error for a malformed URL may contain a part of the password, also as the name of a host.
 	if u, err := neturl.Parse(url); err != nil || u.Fragment != "" || strings.Count(url, "@") > 1 || strings.Contains(u.Path+u.RawQuery, "@") {
 		return nil, errors.New("PostgreSQL: the URL is malformed; correct the port, or percent-encode special characters of the password (%40 for @), or leave it out and set PGPASSWORD")
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL: %w", err) // pgx leaves out the password
+		return nil, fmt.Errorf("PostgreSQL: %w", err) // pgx redacts the password
 	}
 	config.MaxConns = int32(opts.Connections)
 	config.MaxConnIdleTime = 5 * time.Minute
@@ -104,9 +100,9 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepareIfDirect lets a connection keep prepared statements and settings unless it ends at a pooler,
-// which may use another connection to the server for each transaction. A pooler's
-// connection has a process id that it made up.
+// prepareIfDirect lets a connection keep prepared statements and settings, unless it leads to a pooler,
+// which may use another connection to the server for each transaction. A pooler invents the process
+// id of a connection.
 func (o Options) prepareIfDirect(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, acquireTimeout) // pgxpool sets none
 	defer cancel()
@@ -131,10 +127,10 @@ func isDirect(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[directKey
 type engine struct {
 	pool *pgxpool.Pool
 	opts Options
-	// viewing has an element for each view, so that some connections are left for updates.
+	// viewing holds an element for each running view, so that some connections are left for updates.
 	viewing chan struct{}
 
-	// failing reports that the last update could not be kept.
+	// failing means that the last update could not be kept.
 	failing atomic.Bool
 
 	closed atomic.Bool
@@ -143,7 +139,7 @@ type engine struct {
 
 var _ sqlstore.Engine = (*engine)(nil)
 
-// Close implements sqlstore.Engine. It waits for the transactions that run.
+// Close implements sqlstore.Engine. It waits for running transactions.
 func (e *engine) Close() error {
 	e.closed.Store(true)
 	e.pool.Close()

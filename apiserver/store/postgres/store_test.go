@@ -89,7 +89,7 @@ func TestUpgrade(t *testing.T) {
 	assert.Check(t, errors.Is(err, store.ErrNewerSchema), "Open of a later schema = %v", err)
 }
 
-// TestForeignObjects checks that a schema is refused to which somebody has added.
+// TestForeignObjects checks that a schema with added objects is refused.
 func TestForeignObjects(t *testing.T) {
 	for _, c := range []struct{ statements, want string }{
 		{`CREATE TABLE own (id int)`, "the table own"},
@@ -119,7 +119,7 @@ func TestReadOnly(t *testing.T) {
 	assert.Check(t, is.ErrorIs(s.Update(t.Context(), func(store.Tx) error { return nil }), store.ErrReadOnly), "Update")
 }
 
-// TestOpenErrors checks that an error says what is wrong and has no password.
+// TestOpenErrors checks that an error states the fault and contains no password.
 func TestOpenErrors(t *testing.T) {
 	other := postgrestest.EmptyURL(t)
 	execute(t, other, `CREATE TABLE accounts (name TEXT)`)

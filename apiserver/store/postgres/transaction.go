@@ -15,13 +15,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// planSettings keep the plans of prepared statements: planning takes longer than most
-// statements run. Each is a search in an index, also where the plan was made while a table
-// was small. Starting workers would take longer than any of them.
+// planSettings make prepared statements use generic plans: each is one index lookup, even if its
+// table was small when it was planned, and planning or starting workers costs more than running it.
 const planSettings = `; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off`
 
-// settings returns what each transaction sets after BEGIN, unless its connection has done so
-// before.
+// settings returns the statements that follow BEGIN. Direct connections run them once instead.
 func (o Options) settings() string {
 	return fmt.Sprintf(`; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d`, milliseconds(o.LockTimeout), milliseconds(statementTimeout)) + planSettings
 }
@@ -30,19 +28,17 @@ func (o Options) settings() string {
 type transaction struct {
 	pooled *pgxpool.Conn
 	conn   *pgx.Conn
-	// begun is the result of the last statement of the script that began it.
+	// begun is the result of the last statement of begin's script.
 	begun pgconn.CommandTag
-	// patience is how long to wait for the result of a statement: longer than the server
-	// lets it run.
+	// patience limits the wait for the result of a statement. It is longer than the server's timeout.
 	patience time.Duration
 	// failed is the first error of a statement. The server runs no statement after it.
 	failed error
-	// wrote means that there was a statement which may change something.
+	// wrote means that a statement ran that may have changed rows.
 	wrote bool
 	// outdated means that the connection is not used again, see isOutdated.
 	outdated bool
-	// locked holds the accounts that an update has locked. It has also locked their list if
-	// listLocked is set.
+	// locked holds the accounts that an update locked. listLocked means that it locked their list.
 	locked     map[string]bool
 	listLocked bool
 }
@@ -55,7 +51,7 @@ func (t *transaction) exec(script string) error {
 	return err
 }
 
-// execWithin is exec with a timeout of its own. A timeout closes the connection.
+// execWithin is exec with another timeout. A timeout closes the connection.
 func (t *transaction) execWithin(timeout time.Duration, script string) (pgconn.CommandTag, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -73,7 +69,7 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 	return t.run(ctx, query, args...)
 }
 
-// run runs a statement and returns how many rows it has changed or selected.
+// run runs a statement and returns the number of changed or selected rows.
 func (t *transaction) run(ctx context.Context, query string, args ...any) (int64, error) {
 	limit, cancel, err := t.prepare(ctx, query)
 	defer cancel()
@@ -102,8 +98,8 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 	return r, nil
 }
 
-// prepare prepares a statement, unless the connection has done so, and returns the context to run it
-// with. Statements are not interrupted: the connection could not be used any more.
+// prepare prepares a statement on a direct connection, and returns the context to run it with. Statements
+// are not interrupted, because an interruption makes the connection unusable.
 func (t *transaction) prepare(ctx context.Context, query string) (limit context.Context, cancel context.CancelFunc, err error) {
 	limit, cancel = context.WithTimeout(context.WithoutCancel(ctx), t.patience)
 	if err = cmp.Or(t.failed, ctx.Err()); err == nil && isDirect(t.conn) {
@@ -113,7 +109,7 @@ func (t *transaction) prepare(ctx context.Context, query string) (limit context.
 	return limit, cancel, err
 }
 
-// fail keeps the first error of a statement. An outdated connection is not used again.
+// fail records the first error of a statement, and whether the connection is outdated.
 func (t *transaction) fail(err error) {
 	if t.failed == nil {
 		t.failed = err
@@ -121,8 +117,8 @@ func (t *transaction) fail(err error) {
 	t.outdated = t.outdated || isOutdated(err)
 }
 
-// commit commits the transaction. The server's response to the commit of a transaction that
-// has failed is ROLLBACK.
+// commit commits the transaction. The server's response to the commit of a failed transaction is
+// ROLLBACK.
 func (t *transaction) commit() error {
 	if t.failed != nil {
 		return t.explain(t.failed)
@@ -138,7 +134,7 @@ func (t *transaction) commit() error {
 	return t.explain(err)
 }
 
-// beginView begins one snapshot. Its reader may wait for a slow client between statements.
+// beginView begins one snapshot. The reader may wait for a slow client between statements.
 const beginView = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0`
 
 // View implements sqlstore.Engine.
@@ -152,7 +148,7 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 	}
 }
 
-// viewNow is View on one of the connections that are left for updates.
+// viewNow is View that may also use the connections left for updates.
 func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	t, err := e.begin(ctx, beginView, "", acquireTimeout)
 	if err != nil {

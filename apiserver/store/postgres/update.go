@@ -11,14 +11,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// idleTimeout is how long the server waits for the next statement of an update, so that a
-// machine that has lost its network does not keep an account locked.
+// idleTimeout limits how long the server waits for the next statement of an update, so that a
+// client without network does not keep an account locked.
 const idleTimeout = 5 * time.Second
 
-// beginUpdate begins a transaction in which each statement sees what was committed before.
+// beginUpdate begins a transaction in which each statement sees all earlier commits.
 var beginUpdate = fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = %d`, milliseconds(idleTimeout))
 
-// lockFirst locks an account in the round trip of BEGIN, unless the id is "" or has to be quoted.
+// lockFirst returns a statement that locks an account in the round trip of BEGIN, or "" if the id is
+// empty or must be quoted.
 func lockFirst(account string) string {
 	if !plainID.MatchString(account) {
 		return ""
@@ -28,17 +29,16 @@ func lockFirst(account string) string {
 
 var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
 
-// queue lets one update of an account begin a transaction, which others join meanwhile: while
-// each waited for the account's row, it would keep a connection from other accounts, and each
-// commit waits for the disk. Accounts that share a queue only wait for each other.
+// queue lets one update of an account begin a transaction that other updates join: an update that
+// waited for the account's row would keep a connection from other accounts, and each commit waits
+// for the disk. Accounts that share a queue only wait for each other.
 type queue struct {
-	running chan struct{} // has an element while a transaction runs
+	running chan struct{} // contains an element while a transaction runs
 	joining chan *sqlstore.Turn[*transaction]
 }
 
 const (
-	// maxGroup and maxGroupTime bound how long the first update of a transaction waits for the
-	// commit.
+	// maxGroup and maxGroupTime limit how long a transaction's first update waits for the commit.
 	maxGroup     = 64
 	maxGroupTime = 25 * time.Millisecond
 )
@@ -56,8 +56,8 @@ func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	}
 }
 
-// enter runs an update in the transaction of another one of its account, if it may share one,
-// or waits until no other update of the account runs in this process.
+// enter runs an update when no other update of its account runs in this process or, with share,
+// joins the transaction of another update.
 func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context, sqlstore.Querier) error) error {
 	account := store.AccountOf(ctx)
 	if account == "" {
@@ -76,7 +76,7 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 		return e.updateOnce(ctx, account, q.joining, fn)
 	case q.joining <- turn:
 		return turn.Await(ctx, func(ctx context.Context, tx *transaction) error {
-			tx.LockAccount(ctx, account) // of the same queue, but perhaps another one
+			tx.LockAccount(ctx, account) // the transaction may be another account's with the same queue
 			return fn(ctx, tx)
 		})
 	case <-ctx.Done():
@@ -86,8 +86,8 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 	}
 }
 
-// updateOnce runs an update in a transaction that has locked the account, unless that is "",
-// and then those that wait to join it. An update that has begun is not cancelled.
+// updateOnce locks the account, unless it is "", runs an update in a transaction, and then the
+// updates that wait to join it. A running update is not cancelled.
 func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan *sqlstore.Turn[*transaction], fn func(context.Context, sqlstore.Querier) error) error {
 	t, err := e.begin(ctx, beginUpdate, lockFirst(account), acquireTimeout+e.opts.LockTimeout)
 	if err != nil {
@@ -118,7 +118,7 @@ func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan 
 		err = errors.New("another update of the transaction failed")
 	}
 	if len(group) > 0 && err != nil && !errors.Is(err, errUnknownOutcome) {
-		err = &retryError{err} // each alone: only one of them may be to blame
+		err = &retryError{err} // each again alone: only one of them may be to blame
 	}
 	for _, u := range group {
 		u.Finish(err)
@@ -126,8 +126,8 @@ func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan 
 	return err
 }
 
-// runWaiting runs the updates that wait to join a transaction. It reports whether the
-// transaction can be committed. An update that fails before it writes leaves it as it was.
+// runWaiting runs the updates that wait to join the transaction, and reports whether the
+// transaction can be committed. An update that fails before it writes does not prevent that.
 func (t *transaction) runWaiting(joining <-chan *sqlstore.Turn[*transaction]) (group []*sqlstore.Turn[*transaction], ok bool) {
 	for end := time.Now().Add(maxGroupTime); len(group) < maxGroup && time.Now().Before(end); {
 		select {

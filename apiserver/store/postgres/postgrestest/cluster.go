@@ -1,10 +1,9 @@
 // Package postgrestest starts PostgreSQL for tests.
 //
-// The tests of a package share a cluster of their own, which is made with initdb and pg_ctl
-// where these are found (on PATH, or below /usr/lib/postgresql), and each test has a
-// database of its own, a copy of a template with the current schema. Elsewhere the tests
-// are skipped, unless the variable MAILHOSTD_TEST_POSTGRES is "required". With "none" they are
-// always skipped.
+// The tests of a package share a cluster, which initdb and pg_ctl (on PATH, or below
+// /usr/lib/postgresql) create. Each test uses a new database, a copy of a template with the
+// current schema. Without these programs the tests are skipped, unless the variable
+// MAILHOSTD_TEST_POSTGRES is "required". With "none" they are always skipped.
 package postgrestest
 
 import (
@@ -25,7 +24,7 @@ import (
 // variable is the environment variable that the package comment describes.
 const variable = "MAILHOSTD_TEST_POSTGRES"
 
-// TB contains the methods that the package needs of a *testing.T or a *rapid.T.
+// TB contains the methods of a *testing.T or a *rapid.T that the package needs.
 type TB interface {
 	assert.TestingT
 	Helper()
@@ -40,12 +39,12 @@ type TB interface {
 type Cluster struct {
 	dir, bin string
 	settings []string
-	// supervisor removes the cluster when its input ends: at the latest with this process.
+	// supervisor removes the cluster when its input is closed, at the latest by the end of this process.
 	supervisor *exec.Cmd
 	input      io.Closer
 }
 
-// ErrMissing means that this machine has no PostgreSQL.
+// ErrMissing means that PostgreSQL is not installed, or that MAILHOSTD_TEST_POSTGRES is "none".
 var ErrMissing = errors.New("MAILHOSTD_TEST_POSTGRES is none, or initdb and pg_ctl are neither on PATH nor below /usr/lib/postgresql")
 
 // Start starts a cluster that a test can stop or crash, and removes it when the test ends. It skips
@@ -60,12 +59,10 @@ func Start(t TB) *Cluster {
 	return c
 }
 
-// volatile are settings for tests, which need not outlive the machine. A commit outlives a crash
-// of the server.
+// volatile are settings for tests. A commit survives a crash of the server, but not of the machine.
 var volatile = []string{"fsync=off", "full_page_writes=off"}
 
-// New starts a cluster with some settings. The error is ErrMissing if there is no
-// PostgreSQL.
+// New starts a cluster with some settings, or returns ErrMissing.
 func New(settings ...string) (*Cluster, error) {
 	bin, err := findBin()
 	if err != nil {
@@ -90,7 +87,7 @@ func New(settings ...string) (*Cluster, error) {
 // Close removes the cluster.
 func (c *Cluster) Close() error { return errors.Join(c.input.Close(), c.supervisor.Wait()) }
 
-// skip ends a test that has no server.
+// skip ends a test without a server: it skips the test if PostgreSQL may be missing, or fails it.
 func skip(t TB, err error) {
 	t.Helper()
 	if errors.Is(err, ErrMissing) && os.Getenv(variable) != "required" {
@@ -99,7 +96,7 @@ func skip(t TB, err error) {
 	t.Fatalf("PostgreSQL can't be started: %v", err)
 }
 
-// findBin returns the directory of the programs.
+// findBin returns the directory of PostgreSQL's programs.
 func findBin() (string, error) {
 	if os.Getenv(variable) == "none" {
 		return "", ErrMissing
@@ -119,8 +116,8 @@ func findBin() (string, error) {
 	return "", ErrMissing
 }
 
-// supervise starts a process that removes the cluster when this process has ended, also
-// if a test panics or is killed.
+// supervise starts a process that removes the cluster after the end of this process, also if a test
+// panics or is killed.
 func (c *Cluster) supervise() error {
 	const script = `trap '' INT TERM HUP; cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"`
 	c.supervisor = exec.Command("/bin/sh", "-c", script, "sh", c.bin, c.dir) //nolint:noctx // it ends after this process
@@ -141,10 +138,10 @@ func (c *Cluster) StartServer() error {
 	return c.run("pg_ctl", "-D", filepath.Join(c.dir, "data"), "-l", filepath.Join(c.dir, "log"), "-w", "-o", strings.Join(options, " "), "start")
 }
 
-// Stop stops the server at once, and its clients lose their connections.
+// Stop stops the server at once. Its clients lose their connections.
 func (c *Cluster) Stop() error { return c.stop("fast") }
 
-// Crash ends the server as a crash does: StartServer recovers from its log what was committed.
+// Crash ends the server as a crash does. StartServer recovers the commits from the server's log.
 func (c *Cluster) Crash() error { return c.stop("immediate") }
 
 func (c *Cluster) stop(mode string) error {
@@ -162,7 +159,7 @@ func (c *Cluster) run(program string, args ...string) error {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(c.bin, program), args...)
 	cmd.Dir = c.dir
 	apart(cmd)
-	if output, err := cmd.CombinedOutput(); err != nil { // the server's own goes to the log
+	if output, err := cmd.CombinedOutput(); err != nil { // the server's output goes to the log
 		return fmt.Errorf("%s: %w: %s", program, err, output)
 	}
 	return nil

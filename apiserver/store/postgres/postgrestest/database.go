@@ -13,11 +13,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// owner is the owner of the databases, without any privilege beside.
+// owner is the role that owns the databases. It has no other privilege.
 const owner = "mailhost"
 
-// shared starts the cluster that the tests of a package share, with the database that the
-// others are copies of.
+// shared starts the cluster that the tests of a package share, with the template of their databases.
 var shared = sync.OnceValues(func() (*Cluster, error) {
 	c, err := New(append(volatile, "synchronous_commit=off")...)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// apart lets a command run in a process group of its own, which an interrupt of the tests
-// does not reach, and as another user if the tests run as root.
+// apart lets a command run in a new process group, so that an interrupt of the tests does not reach
+// it, and as another user if the tests run as root.
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if uid, gid, err := other(); err == nil && os.Getuid() == 0 {
@@ -32,7 +32,7 @@ func own(dir string) error {
 	return os.Chown(dir, int(uid), int(gid))
 }
 
-// other returns a user who is not root.
+// other returns an existing user other than root.
 func other() (uid, gid uint32, err error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
