@@ -41,8 +41,8 @@ func (h *harness) full(domainName string) tenant {
 	return t
 }
 
-// testClear checks that nothing is left, that a rollback undoes it, and that a transaction can
-// refill the store after it has cleared it.
+// testClear checks that Clear leaves nothing, that a rollback undoes it, and that the same
+// transaction can refill the store.
 func testClear(h *harness) {
 	gone := h.full("a.example")
 	h.full("b.example")
@@ -54,7 +54,7 @@ func testClear(h *harness) {
 	d, mailbox, before := h.newDomain(gone, "b.example"), h.newMailbox(gone, "ada"), h.newMailbox(gone, "before")
 	d.WorkspaceID = workspace.ID
 	h.update(func(tx store.Tx) error {
-		if err := errors.Join(tx.Create(&before), tx.Clear()); err != nil { // it has read the domain
+		if err := errors.Join(tx.Create(&before), tx.Clear()); err != nil { // Create read the domain
 			return err
 		}
 		account.CreatedAt, mailbox.CreatedAt = epoch, epoch
@@ -71,8 +71,8 @@ func testClear(h *harness) {
 	h.full("a.example") // the same unique values are free again
 }
 
-// Restore checks in an empty store that a snapshot has everything, and that new rows get new ids
-// after it is restored. Run leaves it out, because its statements read whole tables.
+// Restore checks in an empty store that a snapshot contains everything, and that new rows get new ids
+// after it is restored. Run omits it, because its statements read whole tables.
 func Restore(t *testing.T, s store.Store) {
 	h := &harness{T: t, store: s}
 	kept := h.full("a.example")
@@ -101,7 +101,7 @@ func Restore(t *testing.T, s store.Store) {
 	equal(h, "entries of the audit log", len(h.logged(store.AuditFilter{})), 2)
 }
 
-// withoutDomain creates an account with what DeleteAccount deletes.
+// withoutDomain creates an account with every type of object that DeleteAccount deletes.
 func (h *harness) withoutDomain(name string) tenant {
 	h.Helper()
 	t := h.accountWithWorkspace()
@@ -120,11 +120,11 @@ func (h *harness) withoutDomain(name string) tenant {
 	return t
 }
 
-// testDeleteAccount checks that an account is deleted with what is in it, and no other, and
-// only without domains and dedicated IPs.
+// testDeleteAccount checks that DeleteAccount deletes an account with its objects, and no other
+// account, and that it refuses an account with domains or dedicated IPs.
 func testDeleteAccount(h *harness) {
 	kept, gone := h.full("a.example"), h.withoutDomain("b.example")
-	_ = h.refused(func(tx store.Tx) error { return tx.DeleteAccount(kept.account) }) // it has a domain
+	_ = h.refused(func(tx store.Tx) error { return tx.DeleteAccount(kept.account) }) // because of its domain
 	h.missing(func(tx store.Tx) error { return tx.DeleteAccount(h.id()) })
 	before := read(h, store.Reader.AuthorizationVersion)
 	err := h.store.Update(h.Context(), func(tx store.Tx) error { return tx.DeleteAccount(gone.account) })
@@ -140,8 +140,8 @@ func testDeleteAccount(h *harness) {
 	assert.Check(h, got.AccountID == kept.account, "the other account has %+v", got)
 }
 
-// FillRandomly adds accounts to a store, with something in every table and random text. A store can
-// be filled several times, with different seeds below 90.
+// FillRandomly adds accounts to a store, with rows in every table and random text. A store can be
+// filled several times, with different seeds below 90.
 func FillRandomly(t *testing.T, s store.Store, seed int) {
 	t.Helper()
 	h := &harness{T: t, store: s, ids: seed * 1_000_000}

@@ -16,11 +16,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// testConcurrency checks of updates at the same time, some of which fail or panic, that they don't
+// testConcurrency runs updates at the same time, some of which fail or panic. It checks that they don't
 // interleave between a read and a write, that only the successful ones are kept, and that one of
-// several creates of an address succeeds. The others fail only when others can read what exists:
-// until then its commit may still fail. Whoever reads page after page meanwhile, in views of their
-// own, sees each mailbox once, whatever the clocks of the clients say.
+// several creates of an address succeeds. The others fail only once its mailbox can be read: before,
+// its commit may still fail. A reader of page after page, each in another view, sees each mailbox
+// once, whatever the clocks of the clients say.
 func testConcurrency(h *harness) {
 	t := h.tenant("a.example")
 	const clients, each = 12, 40
@@ -107,8 +107,7 @@ func testConcurrency(h *harness) {
 	equal(h, "counter", account.PlanID, strconv.Itoa(len(kept)))
 }
 
-// testTokenBucketsConcurrently checks that no update of a bucket is lost, also of one that
-// does not exist yet.
+// testTokenBucketsConcurrently checks that no update of an existing or a new bucket is lost.
 func testTokenBucketsConcurrently(h *harness) {
 	const clients, updates = 8, 10
 	parallel(clients, func(int) {
@@ -135,7 +134,7 @@ func (h *harness) queue(t tenant, target string, due time.Time) store.QueuedMess
 	return m
 }
 
-// claim checks which message is claimed at a time, or that none is, and returns it.
+// claim checks that a message is claimed at a time, or none if want is nil, and returns it.
 func (h *harness) claim(now, until time.Time, want *store.QueuedMessage) (got store.QueuedMessage) {
 	h.Helper()
 	claim := func(tx store.Tx) (err error) {
@@ -153,8 +152,7 @@ func (h *harness) claim(now, until time.Time, want *store.QueuedMessage) (got st
 	return got
 }
 
-// testMailQueueClaims checks that a claim lasts until its lease expires, and that it
-// can't be used afterwards.
+// testMailQueueClaims checks that a claim ends with its lease and can't be used afterwards.
 func testMailQueueClaims(h *harness) {
 	t := h.tenant("a.example")
 	m := h.queue(t, "ops@c.example", at(0))

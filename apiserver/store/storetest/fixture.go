@@ -39,7 +39,7 @@ func (h *harness) tenant(domainName string) tenant {
 	return t
 }
 
-// accountWithWorkspace creates an account with a workspace. The id of the domain is for its first one.
+// accountWithWorkspace creates an account with a workspace. domain is the id for its first domain.
 func (h *harness) accountWithWorkspace() tenant {
 	h.Helper()
 	t := tenant{account: h.id(), workspace: h.id(), domain: h.id()}

@@ -18,13 +18,13 @@ type harness struct {
 	ids   int
 }
 
-// update runs fn in an update, and fails the test if that fails.
+// update runs fn in an update, and fails the test if the update fails.
 func (h *harness) update(fn func(store.Tx) error) {
 	h.Helper()
 	assert.NilError(h, h.store.Update(h.Context(), fn), "Update")
 }
 
-// view runs fn in a view, and fails the test if that fails.
+// view runs fn in a view, and fails the test if the view fails.
 func (h *harness) view(fn func(store.Reader) error) {
 	h.Helper()
 	assert.NilError(h, h.store.View(h.Context(), fn), "View")
@@ -38,13 +38,13 @@ func (h *harness) refused(fn func(store.Tx) error) error {
 	return err
 }
 
-// missing checks that fn returns store.ErrNotFound.
+// missing checks that an update with fn returns store.ErrNotFound.
 func (h *harness) missing(fn func(store.Tx) error) {
 	h.Helper()
 	assert.Check(h, is.ErrorIs(h.refused(fn), store.ErrNotFound), "error")
 }
 
-// read returns what fn reads in a view.
+// read runs fn in a view and returns its result.
 func read[T any](h *harness, fn func(store.Reader) (T, error)) T {
 	h.Helper()
 	var v T
@@ -68,7 +68,7 @@ func (h *harness) mailboxes(account string) (ids []string) {
 	return ids
 }
 
-// equal checks a value.
+// equal checks that got equals want. The failure begins with what.
 func equal[T any](h *harness, what string, got, want T) {
 	h.Helper()
 	assert.Check(h, reflect.DeepEqual(got, want), "%s:\n got %+v\nwant %+v", what, got, want)

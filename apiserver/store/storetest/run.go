@@ -1,7 +1,6 @@
 // Package storetest checks that an implementation keeps the guarantees of package store that
-// its callers can't see one by one: transactions, snapshots, order, and what runs at the same
-// time. What the methods return is checked by the tests of the API and by package modeltest,
-// on each engine.
+// single calls don't show: transactions, snapshots, order and concurrency. The tests of the API
+// and package modeltest check the results of the methods, on each engine.
 //
 // A test of an implementation calls Run with a function that opens an empty store.
 //
@@ -44,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	}
 }
 
-// Migrations returns a copy of an engine's migrations, and those that a later version adds.
+// Migrations returns a copy of an engine's migrations, followed by those of a later version.
 func Migrations(released fs.FS, later ...string) fstest.MapFS {
 	files := fstest.MapFS{}
 	names, err := fs.Glob(released, "schema/*.sql")

@@ -38,8 +38,8 @@ func testSnapshot(h *harness) {
 	assert.Check(h, err == failure, "View = %v, want fn's error unchanged", err)
 }
 
-// testPanic checks that the store survives a function that panics or ends its goroutine, as t.FailNow
-// does, and that the caller gets the value of the panic.
+// testPanic checks that the store survives a function that panics or calls runtime.Goexit, as t.FailNow
+// does, and that the panic with its value reaches the caller.
 func testPanic(h *harness) {
 	t := h.tenant("a.example")
 	type value struct{ n int }
@@ -120,7 +120,7 @@ func testClose(h *harness) {
 		h.store.View(h.Context(), func(store.Reader) error { return nil }),
 		h.store.Ping(h.Context()),
 	} {
-		if !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnavailable) { // a store in memory has removed its file
+		if !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnavailable) { // a store in memory removes its file
 			h.Errorf("error = %v, want ErrClosed", err)
 		}
 	}
@@ -143,8 +143,8 @@ func revoked(account, id string) func(store.Tx) error {
 	}
 }
 
-// testAuthorizationVersion checks that the version changes with each change that authorization
-// depends on, and with no other, and that no version comes again.
+// testAuthorizationVersion checks that the version changes with each change that affects authorization,
+// and with no other change, and that no version is used again.
 func testAuthorizationVersion(h *harness) {
 	t := h.tenant("a.example")
 	known := map[int64]string{}
