@@ -9,12 +9,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Session is what a provider configuration passes to its resources. Terraform
+// Session is the connection that a provider configuration passes to its resources. Terraform
 // configures a provider once for each walk (a plan or an apply), so a session lasts
 // for one walk. It is safe for concurrent use.
 type Session struct {
-	// Backend describes the session's account in messages. Set it before the session
-	// is used.
+	// Backend describes the session's account in messages. Set it before the first use.
 	Backend Backend
 	// Unopened, WrongAccount and NoAccess are failures that concern all objects of the walk.
 	Unopened, WrongAccount, NoAccess client.Incident
@@ -24,22 +23,22 @@ type Session struct {
 	mu     sync.Mutex
 	client *client.Client
 
-	cleanups  map[string]func(context.Context) error // by the ids of the objects that they remove
+	cleanups  map[string]func(context.Context) error // by the id of the object to remove
 	walk      Walk
-	refreshes atomic.Bool // a resource was refreshed, which only a plan does
+	refreshes atomic.Bool // whether a resource was refreshed, which only a plan does
 	notes     sync.Map
 
 	createdOnce sync.Once
 	createdAt   string
 }
 
-// New returns a session that opens its client with open, once.
+// New returns a session that opens its client with open on the first use.
 func New(open func(context.Context) (*client.Client, error)) *Session {
 	return &Session{open: open}
 }
 
-// Client returns the session's client. It returns an error of opening the client to
-// each caller, and the next call tries again.
+// Client returns the session's client, or the error of opening it. After an error the next
+// call tries again.
 func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,9 +55,9 @@ func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 
 func (s *Session) Walk() *Walk { return &s.walk }
 
-// Notes returns what resources keep for later calls in this walk. Its keys have types of the
-// kind's package. A session that serves several walks keeps nothing, because the account may have
-// been changed between two of them.
+// Notes returns the notes of resources for later calls in this walk. The type of a key belongs to
+// the kind's package. A session that serves several walks keeps no notes, because the account may
+// change between two walks.
 func (s *Session) Notes() *sync.Map {
 	if s.walk.disabled {
 		return &sync.Map{}
@@ -66,7 +65,7 @@ func (s *Session) Notes() *sync.Map {
 	return &s.notes
 }
 
-// ForRefresh returns a context for the refresh of a resource, which only a plan makes.
+// ForRefresh returns a context for the refresh of a resource, which only a plan does.
 func (s *Session) ForRefresh(ctx context.Context) context.Context {
 	s.refreshes.Store(true)
 	return s.ForPlan(ctx)
@@ -76,7 +75,7 @@ func (s *Session) ForRefresh(ctx context.Context) context.Context {
 // fails if the account can't be used.
 func (s *Session) HasRefreshed() bool { return s.refreshes.Load() }
 
-// ForPlan returns a context for the reads of a plan, of which many may share one list, unless the
+// ForPlan returns a context for the reads of a plan. Many reads may share one list, unless the
 // session serves several walks.
 func (s *Session) ForPlan(ctx context.Context) context.Context {
 	if s.walk.disabled {
@@ -94,8 +93,8 @@ func (s *Session) ForDataSource(ctx context.Context) context.Context {
 	return ctx
 }
 
-// AccountCreatedAt returns when an embedded account was created (RFC 3339), which distinguishes it
-// from a later one with the same id. It is "" for a remote account, and if the read fails.
+// AccountCreatedAt returns the creation time (RFC 3339) of an embedded account, which distinguishes
+// it from a later account with the same id. It returns "" for a remote account or after an error.
 func (s *Session) AccountCreatedAt(ctx context.Context) string {
 	if !s.Backend.Embedded {
 		return ""
@@ -124,8 +123,7 @@ type Backend struct {
 	Embedded bool
 }
 
-// OpenError is an error of opening a client, with a summary of its own and with what
-// to do next.
+// OpenError is an error of opening a client, with its summary and the next step.
 type OpenError struct {
 	Summary, Reason, Next string
 }
@@ -143,7 +141,7 @@ func (s *Session) AddCleanup(id string, cleanup func(context.Context) error) {
 	s.cleanups[id] = cleanup
 }
 
-// RemoveCleanup removes what [Session.AddCleanup] registered with the id.
+// RemoveCleanup removes the function that [Session.AddCleanup] registered with the id.
 func (s *Session) RemoveCleanup(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,8 +49,8 @@ func TestOpensOnce(t *testing.T) {
 	assert.Check(t, n == 1, "opened %d times", n)
 }
 
-// TestContexts checks which reads may come from a list: those of a plan, unless the session serves
-// several walks, and a data source's only after a refresh, which only a plan makes.
+// TestContexts checks which reads may come from a list: a plan's, unless the session serves several
+// walks, and a data source's only after a refresh, which only a plan does.
 func TestContexts(t *testing.T) {
 	t.Parallel()
 	own := t.Context()
@@ -104,7 +104,7 @@ func TestClose(t *testing.T) {
 	assert.Check(t, err == nil && int(cleared.Load()) == len(failures), "a second end cleared %d: %v", cleared.Load(), err)
 }
 
-// TestNotes checks that a session that serves several walks keeps nothing from one to the next.
+// TestNotes checks that a session that serves several walks keeps no notes between them.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	one, several := session.New(nil), session.New(nil)

@@ -8,20 +8,20 @@ import (
 )
 
 // Walk records facts about the objects and the natural keys of one walk of Terraform's core (a plan
-// or an apply), so that no mail is deleted and no money spent because two resources have one object.
+// or an apply), so that no mail is deleted and no money spent because two resources manage one object.
 //
 // Core sends neither resource addresses nor lifecycle settings. A walk sees these calls:
 //
 //	plan walk   Read for each object of the state (none with -refresh=false), then
-//	            Plan(prior, config)  the object is kept, or the first plan of a replacement, which
-//	                                 looks the same if -replace or replace_triggered_by is the cause
+//	            Plan(prior, config)  the object is kept, or the first plan of a replacement: both look
+//	                                 the same if -replace or replace_triggered_by is the cause
 //	            Plan(null, config)   a create, the second plan of a replacement, or a tainted object
 //	            Plan(prior, null)    the object is destroyed: an orphan or a deposed object
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
 //
 // Calls for different resources come in any order, and no call waits for another one. Each method
-// records one fact, and returns the conflict with the facts before it, so that the later of two
-// calls fails. These pairs are conflicts; objects are compared by id, and keys with the keys of objects:
+// records one fact, and returns the conflict with an earlier fact, so that the later of two calls
+// fails. These pairs are conflicts; objects are compared by id, and keys with the keys of objects:
 //
 //	fact              | Refreshed | PlanKeep | PlanDestroy | PlanNew    | PlanExisting | Acquire
 //	                  |           |          | PlanReplace |            | (adopts)     |
@@ -34,12 +34,12 @@ import (
 //	PlanExisting      | Taken 1   | Taken    | Taken       |            | Taken        |
 //	Acquire           |           |          |             |            | Taken        | Taken
 //
-//	1  not if the resource may release the object: the plan of that resource decides
+//	1  not if the resource may release the object: the resource's plan decides
 //	2  only if the object holds mail or money
-//	3  PlanDestroy for every object, because core deletes it at the same time as it creates the other
+//	3  PlanDestroy for every object, because core deletes it while it creates the other one
 //
 // Two creates of one key are a conflict too, Created.
-// A process deletes no object that it has itself acquired, see [Walk.IsAcquired].
+// A process does not delete an object that it acquired, see [Walk.IsAcquired].
 //
 // The zero value is ready to use. All methods are safe for concurrent use.
 type Walk struct {
@@ -54,18 +54,19 @@ type Walk struct {
 }
 
 // Object identifies an object by its resource type and its id, by its natural keys in the
-// API's spelling, or by both. It has several keys if its domain may be named by name or id.
+// API's spelling, or by both. An object in a domain may have one key with the domain's name and
+// one with its id.
 type Object struct {
 	Type string
 	ID   string
 	Keys []string
 	// IsValuable means that the object holds mail or money.
 	IsValuable bool
-	// MayBeReleased means that its resource may drop it from the state and leave it as it is.
+	// MayBeReleased means that the resource may drop the object from the state without a change.
 	MayBeReleased bool
 }
 
-// Named returns an object of which only a natural key is known.
+// Named returns an object with a natural key and an unknown id.
 func Named(resourceType, key string) Object { return Object{Type: resourceType, Keys: []string{key}} }
 
 // key is a natural key or an id of a type of object.
@@ -83,15 +84,15 @@ type objectFacts struct {
 }
 
 type keyFacts struct {
-	isCreated bool   // by a plan that creates an object with it, or adopts one
-	isNew     bool   // that plan has found no object
-	id        string // of the object of the state, or of the adopted one
+	isCreated bool   // a plan creates or adopts an object with the key
+	isNew     bool   // that plan found no object
+	id        string // of the object in the state, or of the adopted object
 }
 
-// Conflict is why a resource can't have an object, in words for a message.
+// Conflict is the reason why a resource can't manage an object, in words for a message.
 type Conflict string
 
-// The conflicts. Those before Created concern an object that exists, and a create.
+// The conflicts. Exists to Destroyed are between a create and an existing object.
 const (
 	NoConflict Conflict = ""
 	Exists     Conflict = "no resource of this run is known to have it"
@@ -102,11 +103,11 @@ const (
 	Twice      Conflict = "another resource has it too: the same plan keeps it at one address, and keeps or destroys it at another one, or as a deposed object"
 )
 
-// mostConflicts is how many conflicts of a walk are worth an error: they often have one cause.
+// mostConflicts limits the conflicts of a walk that are worth an error: they often share a cause.
 const mostConflicts = 20
 
-// MayReport reports whether another conflict of the walk is worth an error. The walk fails in
-// any case.
+// MayReport reports whether another conflict of the walk is worth an error. After mostConflicts
+// errors the walk fails anyway.
 func (w *Walk) MayReport() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,12 +115,12 @@ func (w *Walk) MayReport() bool {
 	return w.conflicts <= mostConflicts
 }
 
-// Disable makes the walk record nothing and find no conflicts, for a session that serves
-// several walks, whose calls can't be distinguished. Call it before any other method.
+// Disable makes the walk record nothing and find no conflicts, for a session that serves several
+// walks and can't tell their calls apart. Call it before any other method.
 func (w *Walk) Disable() { w.disabled = true }
 
-// lock returns the facts about an object and about its keys. Changes of the facts about an object
-// without an id, and in a disabled walk, have no effect.
+// lock locks the walk, and returns the facts about an object and its keys. In a disabled walk, and
+// for an object without an id, changes of the object's facts have no effect.
 func (w *Walk) lock(o Object) (object *objectFacts, keys []*keyFacts) {
 	w.mu.Lock()
 	if w.disabled {
@@ -149,14 +150,14 @@ func at[T any](m *map[key]*T, k key) *T {
 	return (*m)[k]
 }
 
-// identify records which object has the keys.
+// identify records the id of the object with the keys.
 func identify(o Object, keys []*keyFacts) {
 	for _, k := range keys {
 		k.id = o.ID
 	}
 }
 
-// Refreshed records that the state has an object.
+// Refreshed records that the state contains an object.
 func (w *Walk) Refreshed(o Object) Conflict {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
@@ -180,8 +181,8 @@ func (w *Walk) Gone(o Object) {
 	*object = objectFacts{isGone: true}
 }
 
-// Dropped returns the id of the object with one of the keys if a refresh has dropped it from the
-// state, or if this process has deleted it; "" otherwise.
+// Dropped returns the id of the object with one of the keys if a refresh dropped it from the
+// state, or if this process deleted it; "" otherwise.
 func (w *Walk) Dropped(o Object) (id string) {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
@@ -203,8 +204,8 @@ func (w *Walk) PlanDestroy(o Object) Conflict {
 	return w.plan(o, func(f *objectFacts) *bool { return &f.isDestroyed })
 }
 
-// PlanReplace records the first plan of a replacement. What depends on the resource may then
-// create an object with the key of the replaced one, unless that holds mail or money.
+// PlanReplace records the first plan of a replacement. Another resource that depends on this one may
+// then create an object with the same key, unless the replaced object holds mail or money.
 func (w *Walk) PlanReplace(o Object) Conflict {
 	return w.plan(o, func(f *objectFacts) *bool { return &f.isReplaced })
 }
@@ -218,7 +219,7 @@ func (w *Walk) plan(o Object, fact func(*objectFacts) *bool) (conflict Conflict)
 	switch {
 	case before.isKept || object.isKept && (before.isReplaced || before.isDestroyed):
 		return Twice
-	case before.isAcquired: // the plan's create or adoption is its own
+	case before.isAcquired: // the create or adoption was this resource's
 		return NoConflict
 	case before.isAdopted:
 		conflict = Taken
@@ -233,15 +234,15 @@ func (w *Walk) plan(o Object, fact func(*objectFacts) *bool) (conflict Conflict)
 	return conflict
 }
 
-// PlanRelease records a plan that drops an object from the state and leaves it as it is.
+// PlanRelease records a plan that drops an object from the state without a change of the object.
 func (w *Walk) PlanRelease(o Object) {
 	object, _ := w.lock(o)
 	defer w.mu.Unlock()
 	object.isInState = false
 }
 
-// PlanCreate records the keys of a planned create, before it looks for its object. Then call
-// [Walk.PlanExisting] if there is one, and otherwise [Walk.PlanNew].
+// PlanCreate records the keys of a planned create. Call it before looking for an existing object, and
+// then [Walk.PlanExisting] if an object exists, or [Walk.PlanNew].
 func (w *Walk) PlanCreate(o Object) Conflict {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
@@ -254,8 +255,8 @@ func (w *Walk) PlanCreate(o Object) Conflict {
 	return NoConflict
 }
 
-// PlanNew records that the object of a planned create does not exist, as far as could be looked up. It has
-// no effect if the create adopts one.
+// PlanNew records that no object was found for a planned create. It has no effect if a plan adopts
+// the object with the key.
 func (w *Walk) PlanNew(o Object) (conflict Conflict) {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
@@ -275,8 +276,8 @@ func (w *Walk) PlanNew(o Object) (conflict Conflict) {
 	return conflict
 }
 
-// PlanExisting records that the object exists which a plan would create. Without a conflict, the create
-// adopts it. With one, or if it does not adopt, the create is refused, and has no keys.
+// PlanExisting records that the object of a planned create exists. Without a conflict, the create
+// adopts the object. After a conflict, or if it does not adopt, its keys are free again.
 func (w *Walk) PlanExisting(o Object, adopts bool) (conflict Conflict) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
@@ -300,7 +301,7 @@ func (w *Walk) PlanExisting(o Object, adopts bool) (conflict Conflict) {
 	return NoConflict
 }
 
-// Acquire records that this process has created or adopted an object. After a conflict, the
+// Acquire records that this process created or adopted an object. After a conflict, the
 // object belongs to another resource.
 func (w *Walk) Acquire(o Object) Conflict {
 	object, _ := w.lock(o)
@@ -313,7 +314,7 @@ func (w *Walk) Acquire(o Object) Conflict {
 	return conflict
 }
 
-// owner returns why a create can't have an object of the state.
+// owner returns the conflict of a create with an object of the state.
 func (o *objectFacts) owner() Conflict {
 	switch {
 	case o.isDestroyed || o.isReplaced:
@@ -336,24 +337,24 @@ func (w *Walk) Adopted(o Object) (id string) {
 	return id
 }
 
-// MayBeGone reports whether an object that a lookup has found may be gone when the create runs: the list
-// may be older than its delete, and a replacement deletes what is not valuable first.
+// MayBeGone reports whether an object that a lookup found may be gone when the create runs: the list
+// may be older than the delete, and a replacement first deletes an object without mail or money.
 func (w *Walk) MayBeGone(o Object) bool {
 	f := w.factsOf(o)
 	return f.isGone || !o.IsValuable && f.isInState && !f.isDestroyed
 }
 
-// IsAcquired reports whether this process has created or adopted an object.
+// IsAcquired reports whether this process created or adopted an object.
 func (w *Walk) IsAcquired(o Object) bool { return w.factsOf(o).isAcquired }
 
-// IsGone reports whether a refresh has dropped the object with an id from the state, or this process
-// has deleted it. A list that was read before may still have it.
+// IsGone reports whether a refresh dropped the object with an id from the state, or this process
+// deleted it. An earlier list may still contain it.
 func (w *Walk) IsGone(o Object) bool { return w.factsOf(o).isGone }
 
 // IsDestroyed reports whether the plan destroys or replaces the object with an id.
 func (w *Walk) IsDestroyed(o Object) bool { f := w.factsOf(o); return f.isDestroyed || f.isReplaced }
 
-// IsInState reports whether the state has the object with an id.
+// IsInState reports whether the state contains the object with an id.
 func (w *Walk) IsInState(o Object) bool { return w.factsOf(o).isInState }
 
 func (w *Walk) factsOf(o Object) objectFacts {
@@ -362,11 +363,11 @@ func (w *Walk) factsOf(o Object) objectFacts {
 	return *object
 }
 
-// MayBeInState reports whether the state has the object with an id, as far as the walk knows.
+// MayBeInState is IsInState, but true in a disabled walk.
 func (w *Walk) MayBeInState(o Object) bool { return w.disabled || w.IsInState(o) }
 
 // IsExpected reports whether the object with one of the keys does not exist yet, because the
-// walk creates it, or may do so.
+// walk creates or may create it.
 func (w *Walk) IsExpected(o Object) bool {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
@@ -389,17 +390,17 @@ func (w *Walk) Expected(resourceType string) (names []string) {
 // Domain identifies a domain by its id, its canonical name, or both; "" is unknown.
 type Domain struct{ ID, Name string }
 
-// is reports whether both are the same domain, as far as they are known.
+// is reports whether both domains have the same known id or name.
 func (d Domain) is(other Domain) bool {
 	return d.ID != "" && strings.EqualFold(d.ID, other.ID) || d.Name != "" && d.Name == other.Name
 }
 
-// PlannedRecord is a DNS record that a plan for a resource of its own concerns.
+// PlannedRecord is a DNS record in the plan of a resource for one record.
 type PlannedRecord struct {
 	Domain
 	// Name may be relative to the domain or in full.
 	Name, Type string
-	// IsDestroyed means that the plan destroys it.
+	// IsDestroyed means that the plan destroys the record.
 	IsDestroyed bool
 }
 
@@ -407,12 +408,12 @@ type PlannedRecord struct {
 type PlannedZone struct {
 	Domain
 	// Keeps reports whether the zone keeps the records of a name and type, and Removes
-	// whether it removes the ones that it does not have.
+	// whether it removes records of a name and type that it does not list.
 	Keeps, Removes func(name, recordType string) bool
 }
 
-// contradicts reports whether the plans for a zone and for a record of its own can't both be
-// applied: one of them keeps what the other one changes or deletes.
+// contradicts reports whether the plans for a zone and for a single record can't both be applied,
+// because one of them keeps records that the other one changes or deletes.
 func (z PlannedZone) contradicts(r PlannedRecord) bool {
 	return z.is(r.Domain) && (z.Keeps(r.Name, r.Type) || !r.IsDestroyed && z.Removes(r.Name, r.Type))
 }
@@ -432,7 +433,7 @@ func (w *Walk) PlanRecord(r PlannedRecord) (isContradicted bool) {
 	return slices.ContainsFunc(w.zones, func(z PlannedZone) bool { return z.contradicts(r) })
 }
 
-// PlanZone records the plan for a zone, and returns the records whose plans contradict it.
+// PlanZone records the plan for a zone, and returns the planned records that it contradicts.
 func (w *Walk) PlanZone(z PlannedZone) (contradicting []PlannedRecord) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

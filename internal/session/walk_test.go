@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// calls are what a walk sees of one object.
+// calls are the calls of a walk for one object.
 var calls = map[string]func(*session.Walk, session.Object) session.Conflict{
 	"read":    (*session.Walk).Refreshed,
 	"release": silent((*session.Walk).PlanRelease),
@@ -27,7 +27,7 @@ var calls = map[string]func(*session.Walk, session.Object) session.Conflict{
 	"gone":    silent((*session.Walk).Gone),
 }
 
-// create is a plan that looks for the object and finds none.
+// create is a plan that looks for the object and does not find it.
 func create(w *session.Walk, o session.Object) session.Conflict {
 	if conflict := w.PlanCreate(o); conflict != session.NoConflict {
 		return conflict
@@ -35,7 +35,7 @@ func create(w *session.Walk, o session.Object) session.Conflict {
 	return w.PlanNew(o)
 }
 
-// silent returns a call that never has a conflict.
+// silent returns a call without a conflict.
 func silent(call func(*session.Walk, session.Object)) func(*session.Walk, session.Object) session.Conflict {
 	return func(w *session.Walk, o session.Object) session.Conflict {
 		call(w, o)
@@ -157,7 +157,7 @@ func TestWalk(t *testing.T) {
 }
 
 // TestHandOver goes through the calls for an object that its resource may release, such as a mailbox of
-// a set, while a create adopts it: whether that is refused does not depend on the order of the calls.
+// a set, while a create adopts it. The order of the calls does not decide whether the create is refused.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	o := object(true)
@@ -189,7 +189,7 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestWalkKnowsObjects checks what makes two objects the same.
+// TestWalkKnowsObjects checks by which ids and keys the walk recognizes an object.
 func TestWalkKnowsObjects(t *testing.T) {
 	t.Parallel()
 	state := object(true)
@@ -209,7 +209,7 @@ func TestWalkKnowsObjects(t *testing.T) {
 	} {
 		w := new(session.Walk)
 		replay(t, w, "read", state)
-		replay(t, w, "read", session.Object{Type: "mailbox"}) // an object that is not known yet is no other one
+		replay(t, w, "read", session.Object{Type: "mailbox"}) // an unknown object does not count as another one
 		got := calls[c.call](w, c.o) != session.NoConflict
 		assert.Check(t, got == c.isOne, "%s: conflict %t", name, got)
 	}
@@ -227,7 +227,7 @@ func TestWalkKnowsObjects(t *testing.T) {
 	assert.Check(t, replay(t, w, "adopt", state) == session.InState && !w.IsExpected(session.Named("mailbox", "jane@id")), "a refused adoption counts")
 }
 
-// TestWalkReports checks what resources read from the walk.
+// TestWalkReports checks the facts that resources read from the walk.
 func TestWalkReports(t *testing.T) {
 	t.Parallel()
 	w, o := new(session.Walk), object(true)
@@ -278,8 +278,8 @@ func TestWalkReports(t *testing.T) {
 	assert.Check(t, reported == 20, "%d conflicts are reported", reported)
 }
 
-// TestZones plans a zone that has www A and removes what it does not have, but for ftp, and a
-// record with a resource of its own, in both orders.
+// TestZones plans a zone that lists www A and removes all other records except ftp, and a record of
+// another resource, in both orders.
 func TestZones(t *testing.T) {
 	t.Parallel()
 	domain := session.Domain{ID: "D1", Name: "example.com"}
