@@ -17,7 +17,7 @@ type Action[C any] struct {
 	// Name is the type without the provider's name.
 	Name       string
 	Definition schema.Schema
-	// Validate, if set, checks a configuration that may have unknown values.
+	// Validate, if set, checks a configuration, which may contain unknown values.
 	Validate func(config C, diags *diag.Diagnostics)
 	// Plan, if set, checks a plan, and announces its effect.
 	Plan func(ctx context.Context, config C, diags *diag.Diagnostics)

@@ -15,17 +15,17 @@ import (
 )
 
 // Methods are a kind's own part of each call of its resource. A kind embeds [Resource], which
-// implements all of them but Create, and replaces those that it needs to. [Chain] calls no other method
-// of a kind: Schema, ValidateConfig and the like are those of Resource, with the kind's [Definition].
+// implements all methods except Create, and overrides some of them. [Chain] calls no other method
+// of a kind: Schema, ValidateConfig and the like are Resource's, with the kind's [Definition].
 type Methods[T any, M fmt.Stringer] interface {
-	// ModifyPlan completes a plan and adds warnings. plan or state is without values if it is null. An
-	// error of it does not keep the later steps from recording the plan.
+	// ModifyPlan completes a plan and adds warnings. A null plan or state is passed as an empty model.
+	// After an error the later steps still record the plan.
 	ModifyPlan(ctx context.Context, plan, state M, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
 	// Create creates or adopts the object, and puts it into the state with [Resource.SetCreated] as
 	// soon as it exists.
 	Create(ctx context.Context, c *client.Client, plan M, req resource.CreateRequest, resp *resource.CreateResponse)
-	// Read sets the state from the API, and returns the client's error. Chain then drops an object that
-	// is not found from the state, and keeps one that the API can't read as it is.
+	// Read sets the state from the API, and returns the client's error. Chain then drops a missing
+	// object from the state, and keeps the state of an object that the API can't read.
 	Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, resp *resource.ReadResponse) error
 	Update(ctx context.Context, c *client.Client, plan, state M, req resource.UpdateRequest, resp *resource.UpdateResponse)
 	// Delete deletes the object, and returns the client's error. Chain warns if the API can't delete it.
@@ -37,8 +37,8 @@ type Methods[T any, M fmt.Stringer] interface {
 
 // Chain returns the framework's resource for a kind's own methods. Each call goes through the steps of
 // its method below, from top to bottom, like a request through the middleware of net/http; m.own is
-// the kind. The steps are explained where they are implemented: the account in state_account.go, the plan
-// in plan.go, losses in loss.go, the walk in walk.go, and connection errors in the package report.
+// the kind. The steps are implemented and explained in state_account.go (the account), plan.go (the plan),
+// loss.go (losses), walk.go (the walk), and in package report (connection errors).
 func Chain[T any, M fmt.Stringer](own Methods[T, M]) resource.Resource {
 	return &chain[T, M]{own.base(), own}
 }
@@ -52,7 +52,7 @@ func (m *chain[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 	if req.State.Raw.IsNull() {
 		m.planCreate(ctx, req, resp)
 		// Core plans a create once more in the apply, and reports a bug of the provider if the plans differ.
-		// So a repeated connection error is shortened, and not dropped.
+		// Therefore a repeated connection error is shortened and not dropped.
 		report.ShortenRepeated(&resp.Diagnostics)
 		return
 	}
@@ -92,8 +92,8 @@ func (m *chain[T, M]) planOwn(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	// A plan that keeps the object in its domain looks nothing up. A set and a zone, which have no data
-	// sources, look their domain up themselves.
+	// A plan that keeps the object in its domain needs no lookup. A set and a zone, kinds without data
+	// sources, look up their domain themselves.
 	if ref := attribute.TextOf(resp.Plan.Raw, "domain"); m.Names != "" && ref != attribute.TextOf(req.State.Raw, "domain") {
 		m.WarnMissingDomain(ctx, ref, &resp.Diagnostics)
 	}
@@ -116,14 +116,14 @@ func (m *chain[T, M]) Create(ctx context.Context, req resource.CreateRequest, re
 		return
 	}
 	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
-	if resp.State.Raw.IsFullyKnown() { // a set that was created in part leaves unknown values
+	if resp.State.Raw.IsFullyKnown() { // a partly created set leaves unknown values
 		m.storeAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 }
 
 func (m *chain[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	defer report.DropRepeated(&resp.Diagnostics)
-	// The account of the state, in case the account can't be opened: core refuses a result without identity.
+	// Core refuses a result without identity, so take the state's account if the account can't be opened.
 	known := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, known.ID, attribute.TextOf(req.State.Raw, "id"))...)
 	if !m.checkStateAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {

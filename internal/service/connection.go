@@ -12,8 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// connection is the session of the provider configuration. It has none while a configuration is only
-// validated.
+// connection contains the session of the provider configuration, or nil while a configuration is
+// only validated.
 type connection struct{ *session.Session }
 
 func (c *connection) connect(providerData any) { c.Session, _ = providerData.(*session.Session) }
@@ -38,8 +38,8 @@ func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
 	return c.Client(ctx, new(diag.Diagnostics))
 }
 
-// ClientForPlan is [connection.Client] for a plan that looks something up if it can: it
-// returns nil without an error while a setting of the provider is unknown.
+// ClientForPlan is [connection.Client] for an optional lookup in a plan: it returns nil without
+// an error while a setting of the provider is unknown.
 func (c *connection) ClientForPlan(ctx context.Context, diags *diag.Diagnostics) *client.Client {
 	_, err := c.Session.Client(ctx)
 	if _, ok := errors.AsType[*session.OpenError](err); ok {
@@ -48,7 +48,7 @@ func (c *connection) ClientForPlan(ctx context.Context, diags *diag.Diagnostics)
 	return c.Client(ctx, diags)
 }
 
-// Caller returns who the provider is, as the API sees it. It is requested once in a walk.
+// Caller returns the API's view of the provider's credential. It is requested once in a walk.
 func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Caller, error) {
 	type noteKey struct{}
 	return Once(c.Notes(), noteKey{}, func() func() (*api.Caller, error) {

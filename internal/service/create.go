@@ -28,15 +28,15 @@ func (d *Definition[T, M]) withTimeout(ctx context.Context, plan tfsdk.Plan, dia
 	return WithTimeout(ctx, configured.Create, d.CreateTimeout, diags)
 }
 
-// WithTimeout returns a context with the deadline of an operation, as configured returns it.
+// WithTimeout returns a context with the timeout that configured returns, by default standard.
 func WithTimeout(ctx context.Context, configured func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), standard time.Duration, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
 	limit, problems := configured(ctx, standard)
 	diags.Append(problems...)
 	return context.WithTimeout(ctx, limit)
 }
 
-// AwaitReady waits until the status of a new object, which label names, is no longer pending. It
-// returns the object as last read, and warns if that is still pending.
+// AwaitReady waits until the status of a new object differs from pending. It returns the object as
+// last read, and warns with label as its name if it is still pending.
 func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, created *T, label, pending string, status func(*T) string, diags *diag.Diagnostics) *T {
 	if status(created) != pending {
 		return created
@@ -50,8 +50,8 @@ func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, cre
 	return cmp.Or(last, created)
 }
 
-// WarnNotReady warns that an object exists but is not ready yet. After an error,
-// Terraform would destroy it and create another one, which may have to be paid for too.
+// WarnNotReady warns that an object exists but is not ready yet. After an error instead of a
+// warning, Terraform would destroy the object and create another one, which may cost money too.
 func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
 	reason := report.Sentence(err.Error())
 	if ctx.Err() != nil {
@@ -68,9 +68,9 @@ func (r *Resource[T, M]) SetCreated(ctx context.Context, resp *resource.CreateRe
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute.TextOf(resp.State.Raw, "id"))...)
 }
 
-// WillReplace reports whether an object that was created without its secret can be left to
-// the next apply: in the state after an error it is tainted, so that the next plan replaces
-// it. It completes the error, which is nil if nothing was lost.
+// WillReplace reports whether err means that the secret of a created object was lost, and the next
+// apply can replace the object: it is in the state and tainted after the error. It then adds the
+// next step to err.
 func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id string, err error) bool {
 	lost, ok := errors.AsType[*client.SecretLostError](err)
 	if !ok || !c.Supports(ctx, r.DeleteOperation, id) {
@@ -80,8 +80,8 @@ func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id s
 	return true
 }
 
-// AddCreateError reports why an object could not be created. conflict returns what to do
-// about a conflict. domain, if set, refers to a domain that must be active.
+// AddCreateError adds the error of a create. conflict returns the advice for a conflict. domain,
+// if set, refers to a domain that must be active.
 func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields report.Fields, conflict func() string) {
 	summary := "Can't create the " + object.String()
 	if !client.IsConflict(err) {

@@ -23,7 +23,7 @@ import (
 )
 
 // NewDataSource returns a data source with a name (without the provider's) and a schema.
-// read is called with the account's client.
+// It calls read with the account's client.
 func NewDataSource(name string, s schema.Schema, read func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse)) datasource.DataSource {
 	return &dataSource{name: name, schema: s, read: read}
 }
@@ -33,7 +33,7 @@ type dataSource struct {
 
 	name   string
 	schema schema.Schema
-	// keys are the arguments of which exactly one must be set, if there are any.
+	// keys, if set, lists arguments: the configuration must set exactly one of them.
 	keys []path.Expression
 	read func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse)
 }
@@ -65,7 +65,7 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 }
 
 // DataSource returns the data source of one object. A key is usually an attribute of the
-// object, which the API returns if the configuration does not set it.
+// object: the API returns the keys that the configuration does not set.
 func (d *Definition[T, M]) DataSource() datasource.DataSource {
 	arguments := slices.Concat(d.Single.Keys, d.Single.Qualifiers)
 	if d.isScoped() {
@@ -92,7 +92,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 			return
 		}
 		resp.Diagnostics.Append(attribute.SetState(ctx, &resp.State, d.model(ctx, c.Domains.Get, v))...)
-		if domain := by["domain"]; d.isScoped() && domain != "" { // as the configuration refers to it
+		if domain := by["domain"]; d.isScoped() && domain != "" { // the name or id in the configuration
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
 		}
 		if d.Single.Argument != nil {
@@ -156,7 +156,7 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 			if len(found) == 0 {
 				warnEmptyResult(ctx, c, by["domain"], &resp.Diagnostics)
 			}
-			// The framework has put the filters into the state.
+			// The framework put the filters into the state.
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Names), types.ListValueMust(elementType, found))...)
 		})
 }
@@ -173,7 +173,7 @@ func (l Collection[T]) readOnly() map[string]schema.Attribute {
 	return attribute.ForDataSource(l.attributes(), described)
 }
 
-// addListError reports why objects could not be listed.
+// addListError adds the error of a list.
 func (l Collection[T]) addListError(diags *diag.Diagnostics, err error) {
 	fields := report.Fields{}
 	for _, f := range l.List.Filters {
@@ -182,7 +182,7 @@ func (l Collection[T]) addListError(diags *diag.Diagnostics, err error) {
 	addLookupError(diags, err, "Can't list the "+l.Nouns, fields)
 }
 
-// addLookupError reports why objects could not be looked up.
+// addLookupError adds the error of a lookup.
 func addLookupError(diags *diag.Diagnostics, err error, summary string, fields report.Fields) {
 	switch {
 	case client.IsUnsupported(err):
@@ -196,9 +196,9 @@ func addLookupError(diags *diag.Diagnostics, err error, summary string, fields r
 	}
 }
 
-// warnEmptyResult warns if nothing was found because the account has no such domain:
-// resources with a for_each over the result would all be deleted for a misspelt name. It is no
-// error, because a destroy must succeed after the domain is gone.
+// warnEmptyResult warns if nothing was found because the account lacks the domain: a misspelt name
+// would delete all resources with a for_each over the result. It does not add an error, because a
+// destroy must succeed after the domain is gone.
 func warnEmptyResult(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
 	if domain == "" {
 		return

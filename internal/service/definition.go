@@ -20,27 +20,27 @@ import (
 )
 
 // Definition describes a kind of object once, for its resource, its data sources and its list
-// resource: T is the API's type of an object, and M the model of the resource, whose String names the
-// object in messages, as in "mailbox jane@example.com".
+// resource: T is the API's type of an object, and M the model of the resource. M's String returns the
+// object's name in messages, as in "mailbox jane@example.com".
 type Definition[T any, M fmt.Stringer] struct {
 	// Name is the type without the provider's name, such as "mailbox".
 	Name string
 	Collection[T]
 
-	// How one object is found, read and deleted.
+	// Find, read and delete one object.
 
 	// CanonicalID returns an id in the API's spelling, and false for anything else.
 	// The default accepts UUIDs.
 	CanonicalID func(string) (id string, ok bool)
-	// Objects returns what reads and deletes an object. It is nil for a resource with a Read and a
-	// Delete of its own.
+	// Objects returns the client's functions that read and delete an object. It is nil for a resource
+	// that overrides Read and Delete.
 	Objects func(c *client.Client) *client.Kind[T]
 	// Flatten sets a model from a response. The default is [attribute.Flatten].
 	Flatten func(m *M, v *T)
 	// Find finds the object with a natural key, for an import and for a data source.
 	Find func(c *client.Client, ctx context.Context, key string) (*T, error)
-	// FindInScope replaces Find for a key that is unique in a scope only. The kind then has the
-	// attributes and the filters of a scope, and its model embeds [Scope].
+	// FindInScope replaces Find for a key that is unique only in a scope. The kind then gets the
+	// attributes and the filters of a scope, and its model must embed [Scope].
 	FindInScope func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)
 	// FindBy, if set, finds the object of a data source by all of its arguments.
 	FindBy func(ctx context.Context, c *client.Client, by attribute.FilterValues) (*T, error)
@@ -49,33 +49,33 @@ type Definition[T any, M fmt.Stringer] struct {
 
 	// ResourceDescription is the Markdown description of the resource.
 	ResourceDescription string
-	// Settings are the attributes that only the resource needs, because the API does not return
-	// them, such as timeouts. Data sources do not have them.
+	// Settings returns the attributes of the resource that the API does not return, such as timeouts.
+	// Data sources omit them.
 	Settings func() map[string]schema.Attribute
-	// Validate, if set, checks a resource's configuration, which may have unknown values.
+	// Validate, if set, checks a resource's configuration, which may contain unknown values.
 	Validate func(ctx context.Context, config M, diags *diag.Diagnostics)
 	// NaturalKeys returns the natural keys of an object in the API's spelling, as far as its
 	// attributes are known. See [attribute.DomainKeys].
 	NaturalKeys func(attribute.Raw) []string
 	// PlannedValues, if set, returns the computed attributes of a new object that follow from its
-	// arguments. Core refuses an apply that ends with another value, for instance in another account.
+	// arguments. Core refuses an apply with another result, for instance in another account.
 	PlannedValues func(of attribute.Raw, accountID string) map[string]attr.Value
 	// Volatile lists the computed attributes that an update may change. The plan of an update keeps
 	// the values of all others.
 	Volatile []string
-	// ReplacedBy lists the arguments whose change replaces the object, see [Resource.planReplacement].
-	// An adoption does not change them.
+	// ReplacedBy lists the arguments that replace the object if they change, see
+	// [Resource.planReplacement]. An adoption does not change them.
 	ReplacedBy []string
-	// IsValuable means that an object holds mail or money: a plan fails that would delete it and create
-	// another one with the same key.
+	// IsValuable means that an object holds mail or money: a plan fails if it would delete the object
+	// and create another one with the same key.
 	IsValuable bool
-	// Shared means that several resources may have the same object, such as two sets of
-	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
+	// Shared means that several resources may manage the same object, such as two sets of mailboxes
+	// in one domain. The kind then records its objects in the walk itself.
 	Shared bool
 	// CreateTimeout, if set, adds the attribute timeouts, with this default for a create.
 	CreateTimeout time.Duration
-	// ImportBy lists the import ids in the error of an import that finds nothing. ImportNotes are
-	// stored in the private state by an import, by key.
+	// ImportBy lists the import ids, for the error of an import that finds nothing. An import stores
+	// ImportNotes in the private state, by key.
 	ImportBy    string
 	ImportNotes map[string]any
 
@@ -83,13 +83,13 @@ type Definition[T any, M fmt.Stringer] struct {
 	// in messages; the default is "delete".
 	DeleteOperation api.Spec
 	DeleteVerb      string
-	// DeleteConflict, if set, explains what to do if the API refuses it with a conflict.
+	// DeleteConflict, if set, is the advice for a delete that the API refuses with a conflict.
 	DeleteConflict string
-	// Orphaned describes the consequence of an object that the API can't delete.
+	// Orphaned describes the consequence of leaving an object that the API can't delete.
 	Orphaned func(context.Context, *client.Client, M) string
 
-	// The data source of one object, and the list resource. A resource without data sources leaves
-	// both empty.
+	// The data source of one object, and the list resource. Both are empty for a resource without
+	// data sources.
 
 	Single  Single[T]
 	Listing Listing[T, M]
@@ -104,8 +104,8 @@ type Collection[T any] struct {
 	Noun, Nouns string
 	// Note follows the first sentence of the data source's description.
 	Note string
-	// Attributes are the resource's arguments, and what else T does not have: the other fields of T
-	// are computed attributes. Data sources describe each field of T as the contract does.
+	// Attributes returns the resource's arguments, and the attributes without a field in T. All other
+	// fields of T are computed attributes. Data sources describe each field of T as the contract does.
 	Attributes func() map[string]schema.Attribute
 	// List lists the objects for the plural data source and the list resource.
 	List List[T]
@@ -120,31 +120,31 @@ type List[T any] struct {
 
 // Single is the data source of one object.
 type Single[T any] struct {
-	// Description is its Markdown description.
+	// Description is the data source's Markdown description.
 	Description string
-	// Keys are the arguments of which exactly one identifies the object: first its id, then
-	// its natural keys. Qualifiers narrow a natural key.
+	// Keys lists the arguments that identify the object, first its id, then its natural keys. The
+	// configuration sets exactly one of them. Qualifiers restrict a natural key.
 	Keys, Qualifiers []attribute.Filter
-	// Argument, if set, returns the key that is not an attribute of the resource, and its
-	// value if the configuration does not set it.
+	// Argument, if set, returns the name of the one key that the resource lacks as an attribute, and
+	// the key's value for a configuration that does not set it.
 	Argument func(v *T) (name string, value *string)
 }
 
 // Listing is the list resource.
 type Listing[T any, M fmt.Stringer] struct {
-	// Note follows the first sentence of its Markdown description.
+	// Note follows the first sentence of the list resource's Markdown description.
 	Note string
-	// DisplayName names the object for people. The default is the first natural key of Single, or the
-	// name, with the type of the scope if it is not the account.
+	// DisplayName returns the object's name for people. The default is the first natural key of Single,
+	// or the name, with the type of the scope unless it is the account.
 	DisplayName func(*T) string
-	// Imported, if set, changes the model of a listed object to the one that an import and
-	// a read leave, so that a configuration generated from it has an empty plan.
+	// Imported, if set, changes the model of a listed object to the state after an import and a read,
+	// so that the plan of a configuration generated from it is empty.
 	Imported func(ctx context.Context, c *client.Client, m *M) error
-	// Skip, if set, reports whether an object is left out because it can't be imported.
+	// Skip, if set, reports whether the list omits an object because it can't be imported.
 	Skip func(*T) bool
 }
 
-// Listed returns the list of an operation, whose query parameters are the filters.
+// Listed returns the list of an operation, with its query parameters as filters.
 func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) iter.Seq2[T, error]) List[T] {
 	return List[T]{attribute.FiltersOf[R](), func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error] {
 		var req R
@@ -182,7 +182,7 @@ func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
 
 func (d *Definition[T, M]) typeName() string { return "mailhost_" + d.Name }
 
-// isScoped reports whether the objects have a [Scope].
+// isScoped reports whether the objects belong to a [Scope].
 func (l Collection[T]) isScoped() bool {
 	_, ok := reflect.TypeFor[T]().FieldByName("ScopeType")
 	return ok
@@ -215,8 +215,7 @@ func (l Collection[T]) description(first, note string) string {
 	return text
 }
 
-// SetModel sets a model from a response, with the [Scope] if it has one. Domains may be
-// read through a cache.
+// SetModel sets a model from a response, including its [Scope]. domains may read from a cache.
 func (d *Definition[T, M]) SetModel(ctx context.Context, domains DomainReader, m *M, v *T) {
 	d.flatten(m, v)
 	if s, ok := any(m).(interface {

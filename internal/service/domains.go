@@ -22,8 +22,8 @@ import (
 // DomainReader reads a domain by id or name.
 type DomainReader func(ctx context.Context, domain string) (*api.Domain, error)
 
-// listedDomains reads domains by id from one list, which the first call reads: most objects of a
-// list refer to the same few. It is not safe for concurrent use.
+// listedDomains returns a reader of domains by id from one list, which the first call requests: most
+// objects of a list refer to the same few domains. The reader is not safe for concurrent use.
 func listedDomains(c *client.Client) DomainReader {
 	var byID map[string]*api.Domain
 	var failure error
@@ -43,8 +43,8 @@ func listedDomains(c *client.Client) DomainReader {
 	}
 }
 
-// InactiveDomainAdvice returns what to do next if nothing can be created in a domain because it
-// is not paid for or its registration failed, and "" otherwise.
+// InactiveDomainAdvice returns the next step if nothing can be created in a domain because it is
+// unpaid or its registration failed, and "" otherwise.
 func InactiveDomainAdvice(ctx context.Context, c *client.Client, ref string) string {
 	d, err := c.Domains.Get(ctx, ref)
 	switch {
@@ -61,9 +61,9 @@ func InactiveDomainAdvice(ctx context.Context, c *client.Client, ref string) str
 // lookupTimeout limits a lookup, so that no plan waits for its warnings during an outage.
 const lookupTimeout = 10 * time.Second
 
-// WarnMissingDomain warns once in a plan of objects in a domain that the account does not have
-// and that no resource planned so far buys or adopts; "" is no domain. It is no error, because
-// another resource may still do that.
+// WarnMissingDomain warns once in a plan of objects in a domain if the account lacks the domain and
+// no resource planned so far buys or adopts it; "" is no domain. It does not add an error, because a
+// resource planned later may still buy or adopt the domain.
 func (c *connection) WarnMissingDomain(ctx context.Context, ref string, diags *diag.Diagnostics) {
 	type lookedUp struct{ domain string }
 	name, err := customtype.DomainRef.Normalize(ref)
@@ -87,8 +87,8 @@ func (c *connection) WarnMissingDomain(ctx context.Context, ref string, diags *d
 		"The plan creates objects in it, so the apply fails unless the account has the domain by then. (One that the credential may not view counts as missing.) This warning is shown once for all resources with this domain.\n\n"+next)
 }
 
-// similarDomain returns the domain of the account or of the plan whose name differs least,
-// if that is little enough for an error in spelling.
+// similarDomain returns the domain of the account or of the plan with the most similar name, or ""
+// if every name differs by more than a spelling error.
 func (c *connection) similarDomain(ctx context.Context, account *client.Client, name string) (similar string) {
 	const most = 500 // domains
 	fewest := 1 + min(3, len(name)/4)
@@ -110,8 +110,8 @@ func (c *connection) similarDomain(ctx context.Context, account *client.Client, 
 	return similar
 }
 
-// CreatesDomain reports whether the walk creates the domain that a reference names, so that
-// it has nothing yet.
+// CreatesDomain reports whether the walk creates the domain that a reference names. Such a domain is
+// still empty.
 func (c *connection) CreatesDomain(ref string) bool {
 	name, err := customtype.DomainRef.Normalize(ref)
 	return err == nil && c.Walk().IsExpected(session.Named("mailhost_domain", name))

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 )
 
-// Ephemeral is the base of every ephemeral resource: it has the account's client.
+// Ephemeral is the base of every ephemeral resource. It provides the account's client.
 type Ephemeral struct{ connection }
 
 func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {

@@ -19,22 +19,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// The values of on_existing, which decides what happens if the object to be created exists.
+// The values of on_existing: adopt or refuse an existing object in place of a create.
 const (
 	adoptExisting  = "adopt"
 	refuseExisting = "error"
 )
 
-// OnExisting returns the attribute on_existing. what names the object that may exist, such as "the
-// mailbox". An adoption sets the fields of T, such as the body of an update, without those of the
-// natural key; proviso, which may be "", qualifies it, as in ", without buying anything".
-func OnExisting[T any](what, proviso string, key ...string) schema.StringAttribute {
-	var sets []string
-	for _, f := range api.FieldsOf(reflect.TypeFor[T]()) {
-		if !slices.Contains(key, f.Name) {
-			sets = append(sets, "`"+f.Name+"`")
-		}
-	}
+// OnExisting returns the attribute on_existing. Its description contains the name of the object, such
+// as "the mailbox", and the effect of an adoption, such as "sets its names".
+func OnExisting(what, sets string) schema.StringAttribute {
 	return schema.StringAttribute{
 		Optional:   true,
 		Validators: []validator.String{stringvalidator.OneOf(adoptExisting, refuseExisting)},
@@ -46,22 +39,22 @@ func OnExisting[T any](what, proviso string, key ...string) schema.StringAttribu
 // Adopts reports whether on_existing is "adopt".
 func Adopts(onExisting types.String) bool { return onExisting.ValueString() == adoptExisting }
 
-// Existing is an object that a create would make a second time.
+// Existing is an object that a create would duplicate.
 type Existing struct {
 	// Label names the object, as in "mailbox jane@example.com".
 	Label string
-	// Object identifies it, with the natural keys of the create.
+	// Object identifies the object, with the natural keys of the create.
 	session.Object
 	// ImportKey is an import id for people.
 	ImportKey string
-	// Changes describe what an adoption changes, such as "first_name from Jane to Joan".
+	// Changes describes the changes of an adoption, such as "first_name from Jane to Joan".
 	Changes []string
 	// Note is a sentence about the adoption, or "".
 	Note string
 }
 
-// DescribeExisting describes an object that the create of plan would make a second time. Its Changes are the
-// ChangedArguments without those in unchanged, which an adoption leaves alone.
+// DescribeExisting describes an object that the create of plan would duplicate. Its Changes are the
+// ChangedArguments except unchanged, which an adoption does not change.
 func (d *Definition[T, M]) DescribeExisting(ctx context.Context, found *T, plan M, importKey string, unchanged ...string) Existing {
 	e := Existing{Label: plan.String(), Object: session.Object{Type: d.typeName(), ID: idOf(found), IsValuable: d.IsValuable}, ImportKey: importKey}
 	var now M
@@ -82,9 +75,9 @@ func (d *Definition[T, M]) DescribeExisting(ctx context.Context, found *T, plan 
 	return e
 }
 
-// AdoptOrRefuse reports in a plan that the object to be created exists: a warning if on_existing adopts it
-// and no other resource has it, and otherwise an error with its import block. It reports nothing if the
-// object may be gone when the create runs, such as one that a replacement deletes first.
+// AdoptOrRefuse reports in a plan that the object to be created exists: with a warning if on_existing adopts
+// it and no other resource manages it, and otherwise with an error that contains its import block. It reports
+// nothing if the object may be gone when the create runs, for instance because a replacement deletes it first.
 func (c *connection) AdoptOrRefuse(diags *diag.Diagnostics, onExisting types.String, e Existing) {
 	if c.Walk().MayBeGone(e.Object) {
 		return
@@ -106,7 +99,7 @@ func WarnAdoption(diags *diag.Diagnostics, e Existing) {
 	diags.AddAttributeWarning(path.Root("on_existing"), fmt.Sprintf("The plan adopts the %s", e.Label), detail)
 }
 
-// WarnAdopted warns after an apply that an object was adopted, if no plan could say so.
+// WarnAdopted warns after an apply that an object was adopted, if the plan could not know it.
 func WarnAdopted(diags *diag.Diagnostics, e Existing) {
 	detail := report.Paragraphs("It existed already, with the id "+e.ID+", so nothing was created. This resource manages it from now on: a destroy deletes it.", e.Note)
 	if len(e.Changes) > 0 {
@@ -115,19 +108,19 @@ func WarnAdopted(diags *diag.Diagnostics, e Existing) {
 	diags.AddWarning(fmt.Sprintf("The %s was adopted", e.Label), detail)
 }
 
-// AddExistsError adds the error of a create whose object exists. conflict says which resource has it.
+// AddExistsError adds the error of a create of an existing object. conflict describes which resource manages it.
 func AddExistsError(diags *diag.Diagnostics, e Existing, conflict session.Conflict) {
 	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), ExistsAdvice(e.Type, e.ImportKey)))
 }
 
-// ExistsAdvice returns what to do about an object that exists.
+// ExistsAdvice returns the advice for an error about an existing object.
 func ExistsAdvice(resourceType, importKey string) string {
 	return report.Paragraphs(report.ImportAdvice(resourceType, importKey),
 		"With on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.",
 		"If Terraform's state has it already, do neither:", waysOut)
 }
 
-// ChangedArguments returns which arguments differ, but for those that replace the object.
+// ChangedArguments returns the names of the arguments that differ, except those that replace the object.
 func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M) (names []string) {
 	from, to := attribute.Values(before), attribute.Values(after)
 	for name, a := range d.Attributes() {
@@ -139,7 +132,7 @@ func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M
 	return names
 }
 
-// waysOut lists what to do about an object that Terraform's state has at another address.
+// waysOut is the advice for an object that Terraform's state contains at another address.
 const waysOut = "- If the resource is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n" +
 	"- If a resource was renamed or moved, add a moved block with its old and its new address.\n" +
 	"- To hand the object over to another resource, remove its resource from the state with a removed block with lifecycle { destroy = false }, and import it with an import block in the same plan.\n" +
@@ -147,13 +140,14 @@ const waysOut = "- If the resource is tainted, run terraform untaint with its ad
 	"- If the plan calls the object deposed, because a create_before_destroy has failed, run terraform state rm with the address, and import the object again.\n" +
 	"- To delete the object and create it again, use two applies: remove the resource, apply, and add it again."
 
-// AddConflict adds the error of a plan or an apply in which another resource has an object.
-// id is "" if it is unknown.
+// AddConflict adds the error of a plan or an apply if another resource manages the object. id is ""
+// if it is unknown.
 func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Conflict) {
 	diags.AddError(conflictSummary(label, conflict), report.Paragraphs(conflictReason(id, conflict), waysOut))
 }
 
-// conflictSummary is the same for a create that finds the object, and for the resource that has it.
+// conflictSummary returns the same summary for a create that finds the object, and for the resource
+// that manages it.
 func conflictSummary(label string, conflict session.Conflict) string {
 	if conflict == session.Created || conflict == session.Twice {
 		return "Two resources have the " + label
@@ -169,20 +163,20 @@ func conflictReason(id string, conflict session.Conflict) string {
 	return report.Sentence(string(conflict)) + " " + reason
 }
 
-// adoptedKey is the key of the private state that a plan sets to the id of the valuable object that it
-// adopts. Core passes the private state of that plan to the delete of a tainted object that the create
-// replaces, and no other call shows that both are the same object. A create begins with an empty private
-// state, so that the key never reaches the state.
+// adoptedKey is the key of the private state in which a plan stores the id of the valuable object that it
+// adopts. Core passes the plan's private state to the delete of the tainted object that the create replaces,
+// and no other call shows that both are the same object. A create begins with an empty private state, so
+// that the key never reaches the state.
 const adoptedKey = "adopted"
 
-// StoreAdopted records in a plan which object it adopts, so that its own delete does not delete it.
+// StoreAdopted stores the id of the adopted object in a plan, so that the plan's delete does not delete it.
 func StoreAdopted(ctx context.Context, private PrivateState, id string, diags *diag.Diagnostics) {
 	if id != "" {
 		diags.Append(SetPrivate(ctx, private, adoptedKey, id)...)
 	}
 }
 
-// addNotDeleted adds the error of a delete of an object that this run acquires.
+// addNotDeleted adds the error of deleting an object that this run acquires.
 func addNotDeleted(diags *diag.Diagnostics, label, id string) {
 	diags.AddError(fmt.Sprintf("The %s was not deleted", label),
 		report.Paragraphs(fmt.Sprintf("This run creates or adopts it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), waysOut))

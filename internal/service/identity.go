@@ -10,15 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Identity is the resource identity of every resource: the object's id in its
-// account.
+// Identity is the resource identity of every resource: the object's id in its account.
 type Identity struct {
 	AccountID types.String `tfsdk:"account_id"`
 	ID        types.String `tfsdk:"id"`
 }
 
-// setIdentity sets the identity of an object; accountID is "" if it is unknown. A UUID is in lower
-// case, because Terraform refuses an identity that changes.
+// setIdentity sets the identity of an object; accountID is "" if it is unknown. It writes a UUID in
+// lower case, because Terraform refuses a changed identity.
 func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountID, id string) diag.Diagnostics {
 	if identity == nil {
 		return nil // the CLI does not support identities

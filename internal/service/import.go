@@ -32,7 +32,7 @@ func (r *Resource[T, M]) ImportState(ctx context.Context, req resource.ImportSta
 	case id == "":
 		id = identityID(ctx, req.Identity, c.AccountID(), &resp.Diagnostics)
 		if _, isID = canonical(id); !isID && !resp.Diagnostics.HasError() {
-			// The API may find the object, but its identity would change with the read.
+			// The API may find the object, but then the read would change the identity.
 			resp.Diagnostics.AddError("Import by an identity without the object's id",
 				fmt.Sprintf("%q is not the id of an object in the API, and an identity contains nothing else. To import the object by its name, write id = %q in the import block, in place of identity.", id, id))
 		}
@@ -73,7 +73,7 @@ func (d *Definition[T, M]) addNoImport(diags *diag.Diagnostics, key string) {
 		fmt.Sprintf("This API has no operation that reads or lists %s, so none can be imported. Create a new one with Terraform, and remove the old one in the service's own control panel.", d.Nouns))
 }
 
-// hasOnlyID reports whether a state is that of an import that nothing has read yet.
+// hasOnlyID reports whether a state comes from an import without a read so far.
 func hasOnlyID(state tftypes.Value) bool {
 	others := attribute.RawOf(state)
 	delete(others, "id")

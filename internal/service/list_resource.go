@@ -39,7 +39,7 @@ func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.
 	resp.Schema = schema.Schema{MarkdownDescription: l.Collection.description("Lists the", l.Listing.Note), Attributes: attributes}
 }
 
-// List reads a page when the one before it has been consumed, and none after the limit.
+// List requests a page after the previous page was consumed, and no page after the limit.
 func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
 	by, diags := attribute.ReadFilters(ctx, req.Config, l.Collection.List.Filters)
 	c := l.Client(ctx, &diags)

@@ -16,8 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
-// WarnDestroy warns that a plan destroys an object that is paid for. consequence
-// describes the loss.
+// WarnDestroy warns that a plan destroys a paid object. consequence describes the loss.
 func WarnDestroy(diags *diag.Diagnostics, object, consequence string) {
 	diags.AddWarning(fmt.Sprintf("The plan destroys the %s", object),
 		report.Paragraphs(consequence, "If the API can't delete it, it stays and is only dropped from Terraform's state.",
@@ -43,9 +42,9 @@ func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw t
 		"If you no longer need it, remove it in the service's own control panel"+next))
 }
 
-// Orphans reports whether a plan destroys or replaces the object, which the API can't delete. It
-// can't know of a replacement by -replace: Terraform shows no warnings of the second plan, and the
-// first one looks like a change.
+// Orphans reports whether a plan destroys or replaces an object that the API can't delete. It can't
+// detect a replacement by -replace: Terraform shows no warnings of the second plan, and the first
+// plan looks like a change.
 func (r *Resource[T, M]) Orphans(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
 	if r.Orphaned == nil || resp.Diagnostics.HasError() || !DestroysOrReplaces(resp) {
 		return false

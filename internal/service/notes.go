@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// Once returns what fn returned for the first caller with a key in this walk. Others wait for it.
+// Once calls fn for the first caller with a key in this walk, and returns its result to all callers.
 func Once[T any](notes *sync.Map, key any, fn func() T) T {
 	once, _ := notes.LoadOrStore(key, sync.OnceValue(fn))
 	return once.(func() T)()
 }
 
-// FindListed returns the first object of a list that matches, or nil. name identifies the list among those
-// of T: it is read once in a walk, for all creates, and indexed by bucket; key selects a bucket. match
-// compares once more, because an API may ignore a filter. A list that can't be read contains no objects:
-// the create then finds what exists.
+// FindListed returns the first object of a list that matches, or nil. name identifies the list among the lists
+// of T. The list is read once in a walk, for all creates, and indexed by bucket; key selects a bucket. match
+// compares once more, because an API may ignore a filter. A list that can't be read counts as empty: the
+// create then detects an existing object.
 func FindListed[T any](notes *sync.Map, name string, list iter.Seq2[T, error], bucket func(*T) string, key string, match func(*T) bool) *T {
 	type listKey struct{ name string }
 	buckets := Once(notes, listKey{name}, func() map[string][]T {

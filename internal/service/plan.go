@@ -40,9 +40,10 @@ func (r *Resource[T, M]) keepComputed(req resource.ModifyPlanRequest, resp *reso
 }
 
 // planReplacement plans the replacement of an object if its scope or an argument of ReplacedBy changes.
-// For a valuable object an unknown value is no change, except that of a domain which this plan destroys or
-// replaces: with depends_on, a value is often unknown in a plan and turns out to be the same. If it is
-// another one, core stops the apply with an inconsistent final plan, and the next plan knows it.
+// For a valuable object an unknown value is not a change, because with depends_on a value is often unknown
+// in a plan and turns out to be the same. If it differs, core stops the apply with an inconsistent final
+// plan, and the next plan knows the value. An unknown domain is a change if this plan destroys or replaces
+// the object's domain.
 func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if resp.Plan.Raw.IsNull() {
 		return
@@ -77,7 +78,7 @@ func (r *Resource[T, M]) replaceScope(ctx context.Context, req resource.ModifyPl
 		if c == nil {
 			return nil, client.ErrNotFound
 		}
-		// An apply deletes a domain before it updates what referred to it.
+		// An apply deletes a domain before it updates the objects that referred to it.
 		if key, err := customtype.DomainName.Normalize(name); err == nil {
 			if id := r.Walk().Dropped(session.Named("mailhost_domain", key)); id != "" {
 				return &api.Domain{ID: id}, nil
@@ -103,9 +104,9 @@ func (r *Resource[T, M]) replaceScope(ctx context.Context, req resource.ModifyPl
 	}
 }
 
-// DropEmptyUpdate drops an update in which only attributes differ that the framework marked as
-// unknown before the plan modifiers found that nothing changes. It drops nothing if the
-// configuration has an unknown value, which may differ.
+// DropEmptyUpdate drops an update without a known difference: the framework marks computed attributes
+// as unknown before plan modifiers find that nothing changes. It keeps an update if the configuration
+// contains an unknown value, which may differ.
 func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() || resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || !req.Config.Raw.IsFullyKnown() {
 		return
@@ -130,8 +131,8 @@ func equalWhereKnown(a, b tftypes.Value) bool {
 	return a.As(&itemsA) == nil && b.As(&itemsB) == nil && slices.EqualFunc(itemsA, itemsB, equalWhereKnown)
 }
 
-// planValues plans the computed attributes of a new object that are known. That also binds the
-// plan to its account: core refuses an apply whose plan has other values.
+// planValues plans the known computed attributes of a new object. They also bind the plan to its
+// account: core refuses an apply if its plan contains other values.
 func (r *Resource[T, M]) planValues(ctx context.Context, plan *tfsdk.Plan, diags *diag.Diagnostics) {
 	c := r.ClientForWarning(ctx)
 	if c == nil || diags.HasError() {
@@ -150,9 +151,9 @@ func (r *Resource[T, M]) planValues(ctx context.Context, plan *tfsdk.Plan, diags
 	}
 }
 
-// keepPlanned sets what the plan knows in the state that an apply leaves: core refuses another value,
-// but for a set that is created in part. What the API has instead, because somebody else has changed it
-// since the plan, the next refresh reads.
+// keepPlanned sets the known planned values in the state after an apply, because core refuses other
+// values. If somebody else changed a value since the plan, the next refresh reads it. A shared kind keeps
+// its own state, because a set may be created in part.
 func (r *Resource[T, M]) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags diag.Diagnostics) {
 	if r.Shared || diags.HasError() || state.Raw.IsNull() {
 		return

@@ -23,7 +23,7 @@ func SetPrivate(ctx context.Context, p PrivateState, key string, value any) diag
 	return p.SetKey(ctx, key, data)
 }
 
-// GetPrivate returns a value of the private state, or the zero value if it has none.
+// GetPrivate returns a value of the private state, or the zero value if the key is missing.
 func GetPrivate[T any](ctx context.Context, p PrivateState, key string) (value T) {
 	data, _ := p.GetKey(ctx, key) // an error means an invalid key
 	if json.Unmarshal(data, &value) != nil {

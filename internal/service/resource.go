@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
-// Resource is the base of a resource, with everything but Create. A kind that needs more has a
-// method of its own. Pass the resource that embeds it to [Chain].
+// Resource is the base of a resource. It implements all methods except Create, and a kind that needs
+// more overrides them. Pass the resource that embeds it to [Chain].
 type Resource[T any, M fmt.Stringer] struct {
 	connection
 	*Definition[T, M]
@@ -44,11 +44,11 @@ func (r *Resource[T, M]) ValidateConfig(ctx context.Context, req resource.Valida
 	}
 }
 
-// ModifyPlan is for kinds whose plan needs nothing more than [Chain] does.
+// ModifyPlan does nothing: [Chain] suffices for the plans of most kinds.
 func (r *Resource[T, M]) ModifyPlan(context.Context, M, M, resource.ModifyPlanRequest, *resource.ModifyPlanResponse) {
 }
 
-// Models returns a plan and a state as models. The one that is null has no values.
+// Models returns a plan and a state as models. The model of a null plan or state is empty.
 func Models[M any](ctx context.Context, from tfsdk.Plan, prior tfsdk.State, diags *diag.Diagnostics) (plan, state M) {
 	if !from.Raw.IsNull() {
 		diags.Append(from.Get(ctx, &plan)...)
@@ -67,7 +67,7 @@ func (r *Resource[T, M]) Read(ctx context.Context, c *client.Client, state *M, r
 	return err
 }
 
-// Update is for objects that the API can't change: it stores the attributes that it does not have.
+// Update stores the plan without a request, for objects with changes only in attributes that the API lacks.
 func (r *Resource[T, M]) Update(ctx context.Context, _ *client.Client, plan, _ M, _ resource.UpdateRequest, resp *resource.UpdateResponse) {
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
-// Scope is what an object applies to: a domain, a workspace or, without either, the
-// account. The model of a kind with FindInScope embeds it.
+// Scope is the domain or the workspace to which an object applies or, without either, the account.
+// The model of a kind with FindInScope embeds it.
 type Scope struct {
 	Domain      customtype.String `tfsdk:"domain"`
 	WorkspaceID customtype.String `tfsdk:"workspace_id"`
@@ -24,8 +24,7 @@ type Scope struct {
 	ScopeID     types.String      `tfsdk:"scope_id"`
 }
 
-// scopeValues returns the computed attributes of [Scope] as far as the configuration decides
-// them.
+// scopeValues returns the computed attributes of [Scope] that follow from the configuration.
 func scopeValues(of attribute.Raw, accountID string) map[string]attr.Value {
 	domain, workspace := of.Text("domain"), of.Text("workspace_id")
 	var scope, id string
@@ -51,13 +50,13 @@ func (s Scope) Expand() client.Scope {
 	return client.Scope{Domain: s.Domain.ValueString(), WorkspaceID: s.WorkspaceID.ValueString()}
 }
 
-// setReferences sets the references to the scope of a response, in the configured spelling if they
-// have one. After an import it sets the domain's name.
+// setReferences sets the domain and the workspace from the scope of a response. It keeps the configured
+// spelling, and after an import sets the domain's name.
 func (s *Scope) setReferences(ctx context.Context, domain DomainReader) {
 	switch scopeID := s.ScopeID.ValueString(); s.ScopeType.ValueString() {
 	case vocab.ScopeDomain:
 		s.WorkspaceID = customtype.String{}
-		// A name may be another domain's by now, which only a lookup could find out.
+		// A name may refer to another domain by now, but only a lookup could find out.
 		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.UUID.Same(s.Domain.ValueString(), scopeID) {
 			s.Domain = customtype.New(domainName(ctx, domain, scopeID))
 		}
@@ -88,7 +87,7 @@ func scopeIn(ctx context.Context, from attribute.Reader) (s Scope, diags diag.Di
 }
 
 // covers reports whether a configuration refers to the scope of an object. It reads the domain
-// only if one refers to it by name and the other by UUID.
+// only if the configuration contains its name and the state its UUID.
 func (s Scope) covers(ctx context.Context, config Scope, read DomainReader) (bool, error) {
 	if config.Domain.IsUnknown() || config.WorkspaceID.IsUnknown() {
 		return false, nil
@@ -114,13 +113,13 @@ func (s Scope) covers(ctx context.Context, config Scope, read DomainReader) (boo
 		}
 		return err == nil && customtype.UUID.Same(found.ID, id), err
 	}
-	// The provider does not know this type of scope.
+	// An unknown type of scope.
 	return config.Domain.Equal(s.Domain) && config.WorkspaceID.Equal(s.WorkspaceID), nil
 }
 
 // findScoped finds the object with an import key: <domain>/<name> with the domain's name or UUID,
 // <workspace UUID>/<name>, or <name> for an object of the account. A name may contain slashes, so
-// that a key can be read in several ways; the first object that find finds in a scope counts.
+// that a key may match in several scopes. findScoped returns the first match.
 func findScoped[T any](key string, find func(scope client.Scope, name string) (*T, error)) (*T, error) {
 	ref, name, _ := strings.Cut(key, "/")
 	var scopes []client.Scope

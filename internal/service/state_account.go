@@ -14,19 +14,19 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// stateAccount is the account to which an object of the state belongs. The state stores it in the
-// resource identity, which not every CLI supports, and in the private state.
+// stateAccount is the account of an object of the state. It is stored in the resource identity, which
+// not every CLI supports, and in the private state.
 type stateAccount struct {
 	ID string `json:"id"`
 	// CreatedAt is "" unless the account is embedded. It distinguishes a lost account from
-	// a new one with the same configured id.
+	// a new account with the same configured id.
 	CreatedAt string `json:"created_at,omitempty"`
 }
 
 // accountKey is the key of [stateAccount] in the private state.
 const accountKey = "account"
 
-// accountOfSession returns the account of a session, or false if it can't be opened.
+// accountOfSession returns the account of a session, and false if it can't be opened.
 func accountOfSession(ctx context.Context, s *session.Session) (a stateAccount, ok bool) {
 	c, err := s.Client(ctx)
 	if err != nil {
@@ -35,8 +35,8 @@ func accountOfSession(ctx context.Context, s *session.Session) (a stateAccount, 
 	return stateAccount{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)}, true
 }
 
-// accountOf returns the account of an object of the state. Its id is empty if the state lacks it, as one
-// of version 0.1.0 does in a CLI without identities.
+// accountOf returns the account of an object of the state. Its id is empty if the state lacks it: a
+// state of version 0.1.0 does in a CLI without identities.
 func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a stateAccount) {
 	a = GetPrivate[stateAccount](ctx, private, accountKey)
 	if identity != nil && !identity.Raw.IsNull() {
@@ -50,7 +50,7 @@ func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private Pr
 }
 
 // checkStateAccount adds an error and returns false if an object of the state is in another account
-// than the connection's. It returns true if either is unknown.
+// than the connection's. It returns true if either account is unknown.
 func (r *Resource[T, M]) checkStateAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
 	s, expected := r.Session, accountOf(ctx, identity, private, diags)
 	if expected.ID == "" {
@@ -71,8 +71,8 @@ func (r *Resource[T, M]) checkStateAccount(ctx context.Context, identity *tfsdk.
 	return false
 }
 
-// checkCredential adds an error and returns false if the account can't be used, because a plan that
-// only creates refreshes nothing, and would leave that to the apply.
+// checkCredential adds an error and returns false if the account can't be used. A plan with creates
+// only refreshes nothing, and would leave this error to the apply.
 func (r *Resource[T, M]) checkCredential(ctx context.Context, diags *diag.Diagnostics) bool {
 	s := r.Session
 	c := r.ClientForPlan(ctx, diags)
@@ -93,7 +93,7 @@ func (r *Resource[T, M]) checkCredential(ctx context.Context, diags *diag.Diagno
 	return false
 }
 
-// mismatch describes how the account differs from the one in a state, or returns "".
+// mismatch describes the difference from the account in a state, or returns "".
 func (a stateAccount) mismatch(expected stateAccount) string {
 	switch {
 	case !strings.EqualFold(expected.ID, a.ID):

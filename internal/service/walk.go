@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// ownWalk returns the walk that records the objects of the kind. A shared object is recorded in none.
+// ownWalk returns the walk that records the objects of the kind, for a shared kind an unused walk.
 func (r *Resource[T, M]) ownWalk() *session.Walk {
 	if r.Shared {
 		return &session.Walk{}
@@ -46,7 +46,7 @@ func (r *Resource[T, M]) addConflict(ctx context.Context, o session.Object, conf
 	}
 }
 
-// recordPlannedCreate records the plan of a create before its lookup, and reports whether no other one
+// recordPlannedCreate records the plan of a create before its lookup, and returns false if another plan
 // creates the same object.
 func (r *Resource[T, M]) recordPlannedCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) (ok bool) {
 	o := r.object(req.Plan.Raw)
@@ -55,8 +55,8 @@ func (r *Resource[T, M]) recordPlannedCreate(ctx context.Context, req resource.M
 	return conflict == session.NoConflict
 }
 
-// recordLookup records the plan of a create after the kind's lookup. If that found an object,
-// [connection.AdoptOrRefuse] has recorded it, and PlanNew has no effect.
+// recordLookup records the plan of a create after the kind's lookup. If the lookup found an object,
+// [connection.AdoptOrRefuse] recorded it already, and PlanNew has no effect.
 func (r *Resource[T, M]) recordLookup(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	o := r.object(req.Plan.Raw)
 	if o.IsValuable {
@@ -90,8 +90,8 @@ func (r *Resource[T, M]) recordRead(ctx context.Context, req resource.ReadReques
 	}
 }
 
-// recordAcquired records the object that a create left in the state, and reports whether it is there and
-// belongs to this resource alone.
+// recordAcquired records the object that a create put into the state. It returns false if there is no
+// such object, or if the object belongs to another resource.
 func (r *Resource[T, M]) recordAcquired(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (ok bool) {
 	o := r.object(resp.State.Raw)
 	if o.ID == "" {
@@ -109,8 +109,8 @@ func (r *Resource[T, M]) recordAcquired(ctx context.Context, req resource.Create
 	return false
 }
 
-// mayDelete adds an error and returns false if this process has created or adopted the object, or if the
-// plan that deletes it as tainted adopts it.
+// mayDelete adds an error and returns false if this process created or adopted the object, or if the
+// same plan deletes it as tainted and adopts it.
 func (r *Resource[T, M]) mayDelete(ctx context.Context, req resource.DeleteRequest, diags *diag.Diagnostics) bool {
 	o := r.object(req.State.Raw)
 	if r.ownWalk().IsAcquired(o) || o.ID != "" && strings.EqualFold(o.ID, GetPrivate[string](ctx, req.Private, adoptedKey)) {
