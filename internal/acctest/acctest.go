@@ -1,6 +1,6 @@
-// Package acctest provides what the acceptance tests share: an API server for each test,
-// in process on loopback, and the provider, either in a Terraform or OpenTofu CLI or
-// called directly through the plugin protocol.
+// Package acctest provides an API server for each acceptance test, in process on loopback,
+// and the provider, either in a Terraform or OpenTofu CLI or called directly through the
+// plugin protocol.
 //
 //   - [Providers] is the provider for terraform-plugin-testing, which runs a test case in
 //     the real CLI if TF_ACC is set. [Modes] runs a test a second time against a server
@@ -30,7 +30,7 @@ func Providers() map[string]func() (tfprotov6.ProviderServer, error) {
 	}
 }
 
-// Modes runs a test against a server with all operations, and against one with only the
+// Modes runs a test against a server with all operations, and against a server with only the
 // published operations.
 func Modes(t *testing.T, test func(t *testing.T, s *Server)) {
 	for name, publishedOnly := range map[string]bool{"full": false, "published": true} {
@@ -38,8 +38,7 @@ func Modes(t *testing.T, test func(t *testing.T, s *Server)) {
 	}
 }
 
-// Expect fails the test unless the rendered diagnostics contain all parts in this
-// order.
+// Expect fails the test unless the rendered diagnostics contain all parts in this order.
 func Expect(t testing.TB, diags []*tfprotov6.Diagnostic, parts ...string) {
 	t.Helper()
 	ExpectText(t, Render(diags), parts...)
@@ -69,7 +68,7 @@ func Render(diags []*tfprotov6.Diagnostic) string {
 	return b.String()
 }
 
-// Errors counts the diagnostics that are errors.
+// Errors returns the number of errors among the diagnostics.
 func Errors(diags []*tfprotov6.Diagnostic) (n int) {
 	for _, d := range diags {
 		if d.Severity == tfprotov6.DiagnosticSeverityError {

@@ -20,7 +20,7 @@ func typeOf(schemas map[string]*tfprotov6.Schema, name string) tftypes.Type {
 	return s.ValueType()
 }
 
-// ReadData validates the configuration of a data source and reads it if it is valid.
+// ReadData validates the configuration of a data source and, if it is valid, reads the data source.
 // It returns the diagnostics of both.
 func (p *Protocol) ReadData(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
 	t := typeOf(p.core.Schemas.DataSourceSchemas, typeName)
@@ -40,13 +40,12 @@ type Listed struct {
 	DisplayName string
 }
 
-// List queries a list resource like terraform query with include_resource = true. It
-// returns all diagnostics.
+// List queries a list resource like terraform query with include_resource = true.
 func (p *Protocol) List(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
 	return p.Query(typeName, config, limit, true)
 }
 
-// Query is [Protocol.List]; without objects, the states are null.
+// Query is [Protocol.List] that returns null states unless objects is set.
 func (p *Protocol) Query(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
 	configured := core.Dynamic(core.NewValue(typeOf(p.core.Schemas.ListResourceSchemas, typeName), config))
 	server := p.core.Server.(tfprotov6.ListResourceServer)
@@ -67,7 +66,7 @@ func (p *Protocol) Query(typeName string, config map[string]any, limit int64, ob
 }
 
 // AsConfig returns the configuration that Terraform generates for an object: all
-// configurable attributes that are not sensitive.
+// configurable attributes except sensitive ones.
 func (p *Protocol) AsConfig(typeName string, o *Object) map[string]any {
 	fields, config := Attributes(o.State), map[string]any{}
 	for _, a := range p.core.Schemas.ResourceSchemas[typeName].Block.Attributes {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// Open validates the configuration of an ephemeral resource and opens it if it is
-// valid. It returns the diagnostics of both.
+// Open validates the configuration of an ephemeral resource and, if it is valid, opens the resource.
+// It returns the diagnostics of both.
 func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
 	t := typeOf(p.core.Schemas.EphemeralResourceSchemas, typeName)
 	configured := core.Dynamic(core.NewValue(t, config))
@@ -24,7 +24,7 @@ func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfp
 	return &Object{State: p.core.Decode(typeName, t, resp.Result), Private: resp.Private}, append(valid.Diagnostics, resp.Diagnostics...)
 }
 
-// Close closes an ephemeral resource that Open has opened.
+// Close closes an ephemeral resource that Open opened.
 func (p *Protocol) Close(typeName string, o *Object) []*tfprotov6.Diagnostic {
 	return core.Must(p.core.Server.CloseEphemeralResource(p.t.Context(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: o.Private})).Diagnostics
 }
@@ -35,8 +35,8 @@ func (p *Protocol) Invoke(typeName string, config map[string]any) (progress []st
 	return p.InvokePlanned(typeName, config, config)
 }
 
-// InvokePlanned is [Protocol.Invoke] with a different configuration in the plan, which
-// may have unknown values. Like Terraform it does not validate or plan config itself.
+// InvokePlanned is [Protocol.Invoke] with another configuration in the plan, which may contain
+// unknown values. Like Terraform it does not validate or plan config.
 func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any) (progress []string, diags []*tfprotov6.Diagnostic) {
 	t := p.core.Schemas.ActionSchemas[typeName].Schema.ValueType()
 	early, final := core.Dynamic(core.NewValue(t, planned)), core.Dynamic(core.NewValue(t, config))
@@ -61,15 +61,14 @@ func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any
 	return progress, diags
 }
 
-// Unconfigured returns a provider without a configuration, which is enough to call
-// functions.
+// Unconfigured returns a provider without a configuration, to call functions.
 func Unconfigured(t testing.TB) *Protocol {
 	t.Helper()
 	return newProtocol(t, provider.New("test")())
 }
 
-// Call calls a function of the provider. For a dynamic parameter, a string, number,
-// bool, []any or map[string]any gets the type of its literal in HCL.
+// Call calls a function of the provider. It passes a string, number, bool, []any or
+// map[string]any to a dynamic parameter with the type of its literal in HCL.
 func (p *Protocol) Call(name string, arguments ...any) (tftypes.Value, *tfprotov6.FunctionError) {
 	f := p.core.Schemas.Functions[name]
 	req := &tfprotov6.CallFunctionRequest{Name: name}

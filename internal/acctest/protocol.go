@@ -14,15 +14,14 @@ import (
 
 // Protocol calls a configured provider as Terraform does.
 type Protocol struct {
-	t    testing.TB
-	core *core.Provider
-	// accountID is the account that the provider is configured for.
-	accountID string
+	t         testing.TB
+	core      *core.Provider
+	accountID string // of the provider's configuration
 	config    tftypes.Value
-	// planned reports whether the current walk has planned a resource. A second plan
-	// then begins a new walk, unless together is set.
+	// planned means that the current walk contains a plan. A second plan then begins a
+	// new walk, unless together is set.
 	planned, together bool
-	// testFile: the provider was configured once for all walks.
+	// testFile means that the provider was configured once for all walks.
 	testFile bool
 }
 
@@ -64,7 +63,7 @@ func (s *Server) Protocol(t testing.TB, url string) *Protocol {
 	return s.ProtocolOf(t, url, provider.New("test")())
 }
 
-// ProtocolOf is Protocol for another provider with the same settings, for instance one
+// ProtocolOf is Protocol for another provider with the same settings, such as a provider
 // with the test's clock.
 func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider) *Protocol {
 	t.Helper()
@@ -74,7 +73,7 @@ func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider)
 	return s.configured(t, served, map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token})
 }
 
-// ProtocolOfUnknownToken is Protocol with a token that is unknown until the apply.
+// ProtocolOfUnknownToken is Protocol with an unknown token.
 func (s *Server) ProtocolOfUnknownToken(t testing.TB) *Protocol {
 	t.Helper()
 	return s.configured(t, provider.New("test")(), map[string]any{"base_url": s.URL, "account_id": s.AccountID, "token": Unknown})
@@ -92,7 +91,7 @@ func Embedded(t testing.TB, accountID, dataDir string) *Protocol {
 	return s.configured(t, provider.New("test")(), settings)
 }
 
-// schemas are what every provider returns.
+// schemas returns the schemas of every provider.
 var schemas = sync.OnceValue(func() *core.Schemas {
 	return core.LoadSchemas(provider.NewServer(provider.New("test")()))
 })
@@ -130,7 +129,7 @@ func (p *Protocol) TestFile() *Protocol {
 	return p
 }
 
-// Together begins a walk that lasts until Walk or Apply, so that calls for several
+// Together begins a walk that lasts until the next Walk or Apply, so that calls for several
 // resources belong to one plan or one apply.
 func (p *Protocol) Together() *Protocol {
 	p.t.Helper()
@@ -138,7 +137,7 @@ func (p *Protocol) Together() *Protocol {
 	return p
 }
 
-// NoErrors fails the test if diags contain an error.
+// NoErrors fails the test if diags contains an error.
 func (p *Protocol) NoErrors(diags []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	for _, d := range diags {

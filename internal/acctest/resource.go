@@ -13,13 +13,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
-// Null returns a null object, which is the planned state of a destroy.
+// Null returns a null object, the planned state of a destroy.
 func (p *Protocol) Null(typeName string) tftypes.Value {
 	return p.core.Schemas.Resource(typeName).Null()
 }
 
-// value returns a resource's configuration, or null if config is nil. Missing attributes are
-// null.
+// value returns a resource's configuration, with null for missing attributes, or null if config is nil.
 func (p *Protocol) value(typeName string, config map[string]any) tftypes.Value {
 	if config == nil {
 		return p.Null(typeName)
@@ -49,7 +48,7 @@ func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6
 	return p.core.Validate(typeName, p.value(typeName, config))
 }
 
-// Upgrade returns a state, as JSON that was written by a version of the schema.
+// Upgrade upgrades the JSON of a state that a version of the schema wrote.
 func (p *Protocol) Upgrade(typeName string, version int64, state []byte) (*Object, []*tfprotov6.Diagnostic) {
 	return p.core.Upgrade(typeName, version, state)
 }
@@ -73,9 +72,8 @@ func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (
 	return p.core.Plan(typeName, p.object(typeName, prior), p.value(typeName, config))
 }
 
-// PlanReplacement plans the replacement of prior as Terraform does, because an attribute
-// changed or because it was requested with -replace, with both plans in one walk. It returns
-// the plan of the successor.
+// PlanReplacement plans the replacement of prior as Terraform does after a changed attribute or
+// with -replace: with two plans in one walk. It returns the plan of the successor.
 func (p *Protocol) PlanReplacement(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	p.beginPlan()
@@ -87,7 +85,7 @@ func (p *Protocol) PlanReplacement(typeName string, config map[string]any, prior
 }
 
 // Apply plans a configuration in a new walk and applies the plan. It returns the diagnostics
-// of the apply, or of a plan with errors, which is not applied.
+// of the apply, or after an error in the plan the diagnostics of the plan.
 func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	p.Walk().planned = true
@@ -155,10 +153,9 @@ func (p *Protocol) IdentityOf(typeName string, o *Object) map[string]string {
 	return core.Texts(core.Must(o.Identity.IdentityData.Unmarshal(p.core.Schemas.Resource(typeName).Identity)))
 }
 
-// ApplyReplacement replaces an object as Terraform does without
-// create_before_destroy: it plans, destroys the object and then creates its
-// successor. It returns the successor and the diagnostics of both applies. An error
-// ends the test.
+// ApplyReplacement replaces an object as Terraform does without create_before_destroy: it
+// plans, destroys the object and then creates its successor. It returns the successor and the
+// diagnostics of both applies. An error ends the test.
 func (p *Protocol) ApplyReplacement(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	plan, diags := p.Walk().PlanReplacement(typeName, config, prior)
@@ -170,8 +167,8 @@ func (p *Protocol) ApplyReplacement(ctx context.Context, typeName string, config
 	return o, append(all, diags...)
 }
 
-// Destroy plans and applies the destruction of an object. The diagnostics are those of
-// the plan and then of the apply.
+// Destroy plans and applies the destruction of an object. It returns the diagnostics of the plan,
+// followed by those of the apply.
 func (p *Protocol) Destroy(ctx context.Context, typeName string, o *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	plan, all := p.Walk().Plan(typeName, nil, o)

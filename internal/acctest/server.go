@@ -34,16 +34,15 @@ type Options struct {
 	Tokens identity.TokenVerifier
 }
 
-// Server is an API server with one account on loopback.
+// Server is an API server on loopback with one account.
 type Server struct {
 	*apiservertest.Server
 	PublishedOnly bool
 	AccountID     string
 	WorkspaceID   string
 	Token         string
-	// Client calls the API as the account's owner, to set up and check objects. It
-	// has all operations, even if PublishedOnly is set; [Server.Owner] sends those that it has
-	// no method for.
+	// Client calls the API as the account's owner, to set up and check objects. All operations
+	// work, even if PublishedOnly is set. [Server.Owner] sends operations without a method of Client.
 	Client *client.Client
 	owner  *apitest.Client
 }
@@ -138,8 +137,7 @@ func (s *Server) Fault(t testing.TB, rule fault.Rule) {
 	assert.NilError(t, err)
 }
 
-// WithoutKeys serves the API so that it ignores idempotency keys. It returns the URL,
-// for Protocol.
+// WithoutKeys serves an API that ignores idempotency keys. It returns the URL, for Protocol.
 func (s *Server) WithoutKeys(t testing.TB) string {
 	t.Helper()
 	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -148,13 +146,13 @@ func (s *Server) WithoutKeys(t testing.TB) string {
 	})
 }
 
-// Front serves the API behind a handler that may respond itself or call next. Use it
-// for what a Fault can't do: change the content of responses, or run a step of the test
-// during a request. It returns the URL, for Protocol.
+// Front serves the API behind a handler that may respond itself or call next. Unlike a Fault, the
+// handler can change the content of responses, or run a step of the test during a request. Front
+// returns the URL, for Protocol.
 func (s *Server) Front(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-Id", r.Header.Get("X-Request-Id")) // as every response of the API
+		w.Header().Set("X-Request-Id", r.Header.Get("X-Request-Id")) // as in every response of the API
 		handle(w, r, s.Service.Handler())
 	}))
 	t.Cleanup(front.Close)
@@ -171,10 +169,10 @@ func Rewrite(w http.ResponseWriter, r *http.Request, next http.Handler, edit fun
 	_, _ = io.WriteString(w, edit(response.Body.String()))
 }
 
-// Refuse sends an error response in the API's format. loc separates its steps by dots.
+// Refuse sends an error response in the API's format. Dots separate the steps of loc.
 func Refuse(w http.ResponseWriter, status int, loc, msg string) {
 	w.Header().Set("Content-Type", "application/json")
-	if status != http.StatusNotFound { // that of another request is taken for a proxy's
+	if status != http.StatusNotFound { // a 404 with another request's id is taken for a proxy's
 		w.Header().Set("X-Request-Id", "refused-by-test")
 	}
 	w.WriteHeader(status)

@@ -11,11 +11,11 @@ import (
 type applyNode struct {
 	node
 	change *Change
-	// destroys reports whether the node destroys an object; other nodes create or
-	// update one.
+	// destroys reports whether the node destroys an object. Other nodes create or
+	// update an object.
 	destroys bool
 	// key is the deposed key of the destroyed object. A replacement with
-	// create_before_destroy generates it, for both of its nodes.
+	// create_before_destroy generates the key for both of its nodes.
 	key string
 }
 
@@ -76,7 +76,7 @@ func (w *applyWalk) build() {
 
 // connect orders the nodes like Terraform's graph: dependencies are created first and
 // destroyed last, and create_before_destroy reverses the order of a destroying node and
-// those that create or update.
+// the nodes that create or update.
 func (w *applyWalk) connect() {
 	edge := func(from, to *applyNode) { // from runs after to
 		switch {
@@ -104,7 +104,7 @@ func (w *applyWalk) connect() {
 				if n.addr() == other.addr() || dependsOn && n.change.Action != NoOp {
 					edge(n, other)
 				}
-			case dependsOn && changes: // n destroys what depends on other
+			case dependsOn && changes: // n destroys an object that depends on other's
 				edge(other, n)
 			}
 		}
@@ -169,8 +169,8 @@ func (w *applyWalk) create(n *applyNode) Diagnostics {
 	return diags
 }
 
-// applyChange plans a change again with the values that are known now, and applies it.
-// It returns the object to store, or nil to leave the state unchanged.
+// applyChange plans a change again with the now known values, and applies it. It returns the
+// object to store, or nil to leave the state unchanged.
 func (w *applyWalk) applyChange(c *Change, b *Block) (*Object, Diagnostics) {
 	p := w.provider
 	config := b.evaluate(p.Schemas.Resource(c.Addr), func(addr string) Value {

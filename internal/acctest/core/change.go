@@ -34,10 +34,10 @@ type Change struct {
 	Action  Action
 	Before  *Object // or nil
 	After   *Object // null for a destroy
-	// Warnings are what Terraform shows of the provider's warnings in the plan: the first
+	// Warnings contains the provider's warnings in the plan as Terraform shows them: the first
 	// lines of each are its summary.
 	Warnings []string
-	// Forced means that the object is replaced because of -replace, replace_triggered_by,
+	// Forced means that the object is replaced because of -replace or replace_triggered_by,
 	// or because it is tainted.
 	Forced bool
 }
@@ -67,7 +67,7 @@ type Plan struct {
 	Changes []*Change
 }
 
-// Effective returns the changes that are not no-ops.
+// Effective returns the changes except no-ops.
 func (p *Plan) Effective() []*Change {
 	return slices.DeleteFunc(slices.Clone(p.Changes), func(c *Change) bool { return c.Action == NoOp })
 }
@@ -82,7 +82,7 @@ func (p *Plan) Change(addr string) *Change {
 	return nil
 }
 
-// String lists the changes that are not no-ops.
+// String lists the changes except no-ops.
 func (p *Plan) String() string {
 	parts := []string{fmt.Sprintf("%d changes", len(p.Effective()))}
 	for _, c := range p.Effective() {
@@ -94,9 +94,9 @@ func (p *Plan) String() string {
 // none is the state of an address without an object.
 func (p *Provider) none(addr string) *Object { return &Object{State: p.Schemas.Resource(addr).Null()} }
 
-// Change plans one object, as Terraform does for a block. A replacement, which force asks
-// for, is planned twice: the second plan has no prior state, and its diagnostics count only
-// if one of them is an error.
+// Change plans one object, as Terraform does for a block. It plans a replacement, which force
+// requests, twice: the second time without prior state, and with diagnostics that count only if
+// they contain an error.
 func (p *Provider) Change(addr string, current *Object, config Value, createBeforeDestroy, force bool) (*Change, Diagnostics) {
 	prior := p.none(addr)
 	if current != nil && !current.Tainted {

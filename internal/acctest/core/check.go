@@ -10,9 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// planProblems returns the problems of a plan, like Terraform's AssertPlanValid:
-// attributes have their configured or prior value, and only computed attributes may have
-// another one.
+// planProblems returns the problems of a plan, like Terraform's AssertPlanValid: attributes
+// must have their configured or prior value, and only computed attributes may have another one.
 func planProblems(s *Schema, prior, config, planned Value) []string {
 	switch {
 	case config.IsNull() && planned.IsNull():

@@ -21,11 +21,11 @@ type Block struct {
 	// Arguments are Go values for NewValue, or Refs.
 	Arguments           map[string]any
 	CreateBeforeDestroy bool
-	// TypedMap means that an argument of dynamic type is a map, and otherwise an object.
+	// TypedMap makes an argument of dynamic type a map instead of an object.
 	TypedMap bool
-	// ReplaceTriggeredBy are addresses whose change replaces the object.
+	// ReplaceTriggeredBy lists addresses: a change of one of them replaces the object.
 	ReplaceTriggeredBy []string
-	// DependsOn are addresses that the arguments do not refer to.
+	// DependsOn lists further dependencies, to which the arguments do not refer.
 	DependsOn []string
 }
 
@@ -133,7 +133,7 @@ func (c *Configuration) Dependencies(b *Block) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// createsBeforeDestroy reports whether the block, or one that depends on it, sets
+// createsBeforeDestroy reports whether the block, or a block that depends on it, sets
 // create_before_destroy.
 func (c *Configuration) createsBeforeDestroy(addr string) bool {
 	for _, b := range c.Blocks {
@@ -167,7 +167,7 @@ func (b *Block) evaluate(s *Schema, lookup func(addr string) Value) Value {
 	return NewValue(s.Type, arguments)
 }
 
-// mapOf returns a map with the attributes of an object, which have one type, as tomap does.
+// mapOf returns a map with the attributes of an object, as tomap does. They must have one type.
 func mapOf(object map[string]any) Value {
 	v := Literal(object)
 	attributes := Attributes(v)

@@ -9,7 +9,7 @@ import (
 // node is a step of a walk.
 type node struct {
 	visit func() Diagnostics
-	// after are the nodes to visit before this one.
+	// after contains the nodes to visit before this one.
 	after        map[*node]bool
 	done, failed bool
 }
@@ -18,7 +18,7 @@ type node struct {
 var ErrCycle = errors.New("the graph has a cycle")
 
 // walk visits each node once, in a random order if after allows several. A node after a
-// failed one fails without a visit. The walk ends if the provider is killed.
+// failed node fails without a visit. The walk ends if the provider is killed.
 func walk(r *rand.Rand, nodes []*node) error {
 	var errs []error
 	for {

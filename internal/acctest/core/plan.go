@@ -19,7 +19,7 @@ type PlanOptions struct {
 	Replace   []string
 }
 
-// planWalk is one plan w.
+// planWalk is one plan walk.
 type planWalk struct {
 	provider *Provider
 	config   *Configuration

@@ -1,9 +1,9 @@
-// Package core does what Terraform's core does, so that tests need no CLI: it calls a
-// provider over the plugin protocol, and checks each response as Terraform does.
+// Package core replaces Terraform's core, so that tests need no CLI: it calls a provider
+// over the plugin protocol, and checks each response as Terraform does.
 //
 //   - [Provider] is a provider's process. Its methods are the calls for one resource
 //     (Validate, Upgrade, Read, Import, Plan, Apply), and Change and Destruction, which plan
-//     with the calls that Terraform needs: a replacement is planned twice, for instance.
+//     with the same calls as Terraform: two plans for a replacement, for instance.
 //   - [RunPlan] and [RunApply] are terraform plan and terraform apply for a [Configuration]
 //     and a [State]. Where Terraform works concurrently, they choose a random order.
 //   - An [Observer] takes part in each call. A response that Terraform would refuse, such as
@@ -56,10 +56,10 @@ type Schema struct {
 	Type       tftypes.Object
 	Identity   tftypes.Type
 	Version    int64
-	stored     cty.Type // Type as the JSON of a state needs it
+	stored     cty.Type // Type, for the JSON of a state
 }
 
-// Null returns a null object, which is the planned state of a destroy.
+// Null returns a null object, the planned state of a destroy.
 func (s *Schema) Null() Value { return tftypes.NewValue(s.Type, nil) }
 
 // LoadSchemas returns the schemas of a provider.
@@ -87,8 +87,8 @@ func (s *Schemas) Resource(addr string) *Schema {
 	return found
 }
 
-// TypeOf returns the resource type of an address. A type alone is the address of its only
-// resource.
+// TypeOf returns the resource type of an address. A type alone is the address of the only
+// resource of the type.
 func TypeOf(addr string) string {
 	name, _, _ := strings.Cut(addr, ".")
 	return name
@@ -97,7 +97,7 @@ func TypeOf(addr string) string {
 // Diagnostics are the diagnostics of one or several responses.
 type Diagnostics []*tfprotov6.Diagnostic
 
-// Failed reports whether there is an error among the diagnostics.
+// Failed reports whether the diagnostics contain an error.
 func (d Diagnostics) Failed() bool {
 	return slices.ContainsFunc(d, func(one *tfprotov6.Diagnostic) bool { return one.Severity == tfprotov6.DiagnosticSeverityError })
 }
@@ -113,7 +113,7 @@ func (d Diagnostics) Error() string {
 	return strings.Join(parts, "\n")
 }
 
-// noResponse is Terraform's own error for a call of a provider that was killed.
+// noResponse is Terraform's own error for a call of a killed provider.
 var noResponse = &tfprotov6.Diagnostic{Severity: tfprotov6.DiagnosticSeverityError, Summary: "Plugin did not respond"}
 
 // ErrKilled means that the provider was killed.
@@ -130,7 +130,7 @@ func (d Diagnostics) Err() error {
 	return nil
 }
 
-// call makes a call. Without a response, it returns an empty one and noResponse.
+// call makes a call. Without a response, it returns an empty response and noResponse.
 func call[Req, Resp any](p *Provider, method string, fn func(context.Context, *Req) (*Resp, error), req *Req) (*Resp, Diagnostics) {
 	var resp *Resp
 	var err error
@@ -147,7 +147,7 @@ func call[Req, Resp any](p *Provider, method string, fn func(context.Context, *R
 // framework returns for incorrect behaviour of a provider.
 var providerBug = regexp.MustCompile(`(?i)report (this|the|it)\b.*(developer|issue|provider)|provider developer|bug in the provider|always an error in the provider|Missing Resource Identity|Unexpected Identity Change|Provider (produced|returned) (an )?(invalid|inconsistent)|Value Conversion Error|panic`)
 
-// observed returns the diagnostics of a call. If there was a response, it checks them.
+// observed returns the diagnostics of a call, after checking those of a response.
 func (p *Provider) observed(addr string, killed Diagnostics, diags []*tfprotov6.Diagnostic) Diagnostics {
 	if killed != nil {
 		return killed
@@ -188,8 +188,8 @@ func (p *Provider) Validate(addr string, config Value) Diagnostics {
 	return p.observed(addr, killed, resp.Diagnostics)
 }
 
-// Upgrade upgrades an object in the format of a state file, which a version of the schema
-// has written.
+// Upgrade upgrades an object in the format of a state file, as a version of the schema
+// wrote it.
 func (p *Provider) Upgrade(addr string, version int64, state []byte) (*Object, Diagnostics) {
 	resp, killed := call(p, "UpgradeResourceState", p.Server.UpgradeResourceState, &tfprotov6.UpgradeResourceStateRequest{
 		TypeName: TypeOf(addr), Version: version, RawState: &tfprotov6.RawState{JSON: state},
@@ -286,7 +286,7 @@ func Dynamic(v Value) *tfprotov6.DynamicValue {
 	return new(Must(tfprotov6.NewDynamicValue(v.Type(), v)))
 }
 
-// Decode decodes a value of a response, which is null if it is missing.
+// Decode decodes a value of a response. A missing value is null.
 func (p *Provider) Decode(addr string, t tftypes.Type, d *tfprotov6.DynamicValue) Value {
 	if d == nil {
 		return tftypes.NewValue(t, nil)
@@ -311,7 +311,7 @@ func (p *Provider) check(addr string, o *Object, after string) {
 	p.checkWriteOnly(addr, o.State)
 }
 
-// checkWriteOnly fails if a write-only attribute has a value.
+// checkWriteOnly fails if a write-only attribute is not null.
 func (p *Provider) checkWriteOnly(addr string, v Value) {
 	attributes := Attributes(v)
 	for _, a := range p.Schemas.Resource(addr).Attributes {

@@ -8,12 +8,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Object is an object in the state, or a planned one. Its methods don't change it.
+// Object is an object in the state or in a plan. Its methods don't change it.
 type Object struct {
 	State    Value
 	Private  []byte
 	Identity *tfprotov6.ResourceIdentityData
-	// Replace lists the attributes that require a replacement; only in a plan.
+	// Replace lists the attributes that require a replacement, in a plan.
 	Replace []*tftypes.AttributePath
 	Tainted bool
 	// CreateBeforeDestroy and Dependencies come from the last plan. They order
@@ -86,7 +86,7 @@ func (s State) Set(addr, key string, o *Object) {
 	}
 }
 
-// Find returns the object that Set has set, or nil.
+// Find returns the object that Set stored, or nil.
 func (s State) Find(addr, key string) *Object {
 	if key == "" {
 		return s[addr].Current

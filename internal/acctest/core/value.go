@@ -119,7 +119,7 @@ func Elements(v Value) []Value { return Known[[]Value](v) }
 // Text returns a string attribute, or "" if it is null or unknown.
 func Text(v Value, name string) string { return Known[string](Attributes(v)[name]) }
 
-// Texts returns the strings of an object or a map, without those that are null or unknown.
+// Texts returns the strings of an object or a map, without null or unknown ones.
 func Texts(v Value) map[string]string {
 	out := map[string]string{}
 	for key, e := range Attributes(v) {
@@ -185,8 +185,8 @@ func valueAt(v Value, path *tftypes.AttributePath) (Value, bool) {
 	return at, ok && err == nil
 }
 
-// proposed returns the proposed new state as Terraform computes it before a plan:
-// computed attributes that are not configured keep their prior values.
+// proposed returns the proposed new state as Terraform computes it before a plan: computed
+// attributes without a configured value keep their prior values.
 func proposed(schemas []*tfprotov6.SchemaAttribute, prior, config Value) Value {
 	if config.IsNull() || !config.IsKnown() {
 		return config
@@ -225,7 +225,7 @@ func isList(t tftypes.Type) bool {
 	return t.Is(tftypes.List{}) || t.Is(tftypes.Set{}) || t.Is(tftypes.Tuple{})
 }
 
-// stateJSON returns a wholly known value in the format of a state file.
+// stateJSON returns a fully known value in the format of a state file.
 func stateJSON(t cty.Type, v Value) []byte {
 	return Must(ctyjson.Marshal(Must(msgpack.Unmarshal(Dynamic(v).MsgPack, t)), t))
 }
