@@ -1,4 +1,4 @@
-// Package licences lists the licences of what the provider and mailhostd link, in
+// Package licences lists the licences of the modules that the provider and mailhostd link, in
 // licences.csv. make licences rewrites the list.
 package licences
 
@@ -19,8 +19,8 @@ import (
 	"gotest.tools/v3/golden"
 )
 
-// phrases identify a licence. Each allows both programs to be distributed in source and
-// binary form, with the licence's text.
+// phrases identify a licence. Each listed licence allows the distribution of both programs in source
+// and binary form, with the licence's text.
 var phrases = []struct {
 	licence string
 	text    *regexp.Regexp
@@ -33,8 +33,7 @@ var phrases = []struct {
 	{"MPL-2.0", regexp.MustCompile(`Mozilla Public License,? [Vv]ersion 2\.0`)},
 }
 
-// TestLicences fails if licences.csv is stale, or a dependency has a licence that nobody
-// has looked at.
+// TestLicences fails if licences.csv is stale, or if nobody has reviewed the licence of a dependency.
 func TestLicences(t *testing.T) {
 	t.Parallel()
 	users := map[string][]string{} // the programs that link a module
@@ -60,8 +59,8 @@ func TestLicences(t *testing.T) {
 	assert.Check(t, is.Equal(list.String(), string(kept)), "licences.csv is stale; run make licences, read what has changed, and commit it")
 }
 
-// modules returns the folders of the modules whose packages a program links on any
-// system that it is released for.
+// modules returns the folders of the modules that a program links on any system for which it is
+// released.
 func modules(t *testing.T, program string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
