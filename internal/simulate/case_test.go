@@ -18,11 +18,11 @@ type Case struct {
 	NoFaults bool
 	// Postgres runs several replicas on PostgreSQL instead of one service on SQLite.
 	Postgres bool
-	// Fault is the name of the only fault, which a fifth of the requests have. There are no
+	// Fault is the name of the only fault, which hits a fifth of the requests. There are no
 	// crashes then.
 	Fault string
-	// NoKeys is a service that ignores Idempotency-Keys, and Published is one that has the
-	// published operations only, too.
+	// With NoKeys the service ignores Idempotency-Keys, and with Published it also offers the
+	// published operations only.
 	NoKeys, Published bool
 }
 

@@ -113,8 +113,8 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
 }
 
-// conflictErrors are the errors for an existing object that is in no state. The user has
-// to import it.
+// conflictErrors are the errors for an existing object outside every state. The user must
+// import it.
 var conflictErrors = []string{"exists already", existAlready, "already, with the id", "already by the rule"}
 
 // errorText returns the text of an error. A set's conflict about one mailbox is written as the
@@ -126,7 +126,7 @@ func errorText(err error) string {
 // existAlready is in the conflict of a set, and existsAlready in the conflict of one object.
 const existAlready, existsAlready = "to be created exist already", "exists already"
 
-// inState is in the conflict about an object that the state has.
+// inState is in the conflict about an object that the state contains.
 const inState = "Terraform's state has it, in"
 
 // acceptable returns the reason why an error may prevent a stack from converging. Any
@@ -149,9 +149,8 @@ func (h *history) acceptable(s *stack, err error) string {
 	return ""
 }
 
-// mayHaveUnmanagedObjects reports whether the service may have objects that are not in
-// the stack's state, or whether the stack creates a second object before it deletes the
-// first.
+// mayHaveUnmanagedObjects reports whether objects outside the stack's state may exist, or
+// whether the stack creates a second object before it deletes the first.
 func (h *history) mayHaveUnmanagedObjects(s *stack) bool {
 	if s.incomplete || h.foreign || h.faulted > 0 || h.publishedOnly || len(h.stacks) > 1 {
 		return true
@@ -191,7 +190,7 @@ func (h *history) forgetSingles(s *stack) (changed bool) {
 	return changed
 }
 
-// untaint untaints what holds mail or money, which is not replaced by itself.
+// untaint untaints objects with mail or money, which are not replaced by themselves.
 func (h *history) untaint(s *stack) bool {
 	for _, addr := range s.state.Addresses() {
 		if o := s.state[addr].Current; o != nil && o.Tainted && slices.Contains(valuableTypes, core.TypeOf(addr)) {
@@ -267,7 +266,7 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	return false
 }
 
-// withoutTriggers removes replace_triggered_by of what is not replaced by itself.
+// withoutTriggers removes replace_triggered_by from objects that are not replaced by themselves.
 func withoutTriggers(c *core.Configuration) (changed bool) {
 	for _, b := range c.Blocks {
 		if len(b.ReplaceTriggeredBy) > 0 && slices.Contains(valuableTypes, core.TypeOf(b.Addr)) {
@@ -277,8 +276,7 @@ func withoutTriggers(c *core.Configuration) (changed bool) {
 	return changed
 }
 
-// names reports whether a block has the name of an object in the state that holds mail or
-// money.
+// names reports whether a block names an object of the state that holds mail or money.
 func names(c *core.Configuration, b *core.Block, o *core.Object) bool {
 	if o == nil {
 		return false

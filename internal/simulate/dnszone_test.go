@@ -165,20 +165,20 @@ func touches(c *core.Change, t touchedRecord) bool {
 	}
 	ofDomain := func(v core.Value) bool {
 		id := core.Text(v, "domain_id")
-		return id == "" || id == t.domain // unknown if the apply has created the domain
+		return id == "" || id == t.domain // unknown if the apply created the domain
 	}
 	if _, ok := wanted[t.line]; ok && !c.After.Gone() && ofDomain(c.After.State) && !t.deleted {
 		return true // its TTL
 	}
 	if !c.After.Gone() && ofDomain(c.After.State) && (c.Action == core.Create || c.Action.Replaces() || slices.Contains(textList(c.After.State, "purged"), t.line)) {
-		return true // a create takes over what the domain has at the apply
+		return true // a create takes over the domain's records at the apply
 	}
 	if c.Before == nil || c.Action == core.Create || !ofDomain(c.Before.State) {
 		return false
 	}
 	_, had := linesOf(c.Before.State)[t.line]
 	_, kept := wanted[t.line]
-	if c.Action == core.Destroy || c.Action.Replaces() { // a zone that is destroyed leaves what others have added
+	if c.Action == core.Destroy || c.Action.Replaces() { // a destroyed zone leaves the records that others added
 		return had && (c.Forced || slices.ContainsFunc(c.Warnings, func(w string) bool {
 			return strings.HasPrefix(w, "The plan deletes ") && strings.Contains(w, "\n  - "+t.line)
 		}))
@@ -186,8 +186,7 @@ func touches(c *core.Change, t touchedRecord) bool {
 	return had && !kept
 }
 
-// checkRecords checks that the provider has changed and deleted only records that some plan
-// names.
+// checkRecords checks that the provider changed and deleted only records that some plan names.
 func (w *environment) checkRecords(outcomes []outcome) {
 	for _, t := range w.touched {
 		if !slices.ContainsFunc(outcomes, func(o outcome) bool {
@@ -218,7 +217,7 @@ func (w *environment) noteTouched(run *run, method, path string) {
 	}))
 }
 
-// checkZone checks that a domain has exactly the records that a zone's block says.
+// checkZone checks that a domain contains exactly the records of a zone's block.
 func (h *history) checkZone(s *stack, b *core.Block, o *core.Object) {
 	want := linesOf(core.NewValue(loadSchemas().Resources[zoneType].Type, map[string]any{"records": b.Arguments["records"]}))
 	actual := map[string]int{}

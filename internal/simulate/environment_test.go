@@ -50,7 +50,7 @@ type environment struct {
 	// postgres is the database of several replicas, or nil.
 	postgres *postgresDatabase
 	replicas []replica
-	// replica handles the current request. One database has one replica unless it is PostgreSQL.
+	// replica handles the current request. It is the only one unless the database is PostgreSQL.
 	*replica
 	accounts      []account
 	registrar     apiserver.Registrar
@@ -58,14 +58,14 @@ type environment struct {
 	noKeys        bool // the service ignores Idempotency-Keys
 	late          []lateRequest
 	limits
-	// touched are the DNS records that the provider has tried to change or to delete.
+	// touched lists the DNS records that the provider tried to change or to delete.
 	touched []touchedRecord
 
 	clock    time.Time
 	requests int        // of all runs; the replicas take turns
 	serverID io.Reader  // the service's ids and secrets
 	clientID *rand.Rand // the client's ids and jitter
-	// audited is the id of the newest audit entry that the oracle has read.
+	// audited is the id of the newest audit entry that the oracle read.
 	audited int64
 }
 
@@ -75,10 +75,10 @@ type replica struct {
 	service *apiserver.Service
 }
 
-// limits are limits of an API beyond those of its contract.
+// limits are limits of an API that are stricter than its contract.
 type limits struct {
-	// maxMailboxes is the account's quota, and bulkLimit how many mailboxes a bulk request
-	// may have, which is less than published; 0 for none.
+	// maxMailboxes is the account's quota, and bulkLimit limits the mailboxes of a bulk request;
+	// 0 means no limit.
 	maxMailboxes, bulkLimit int
 }
 
@@ -191,7 +191,7 @@ func (w *environment) close() {
 	_ = os.RemoveAll(w.dir)
 }
 
-// restart stops the replica that has handled the latest request and starts it again. With
+// restart stops the replica that handled the latest request and starts it again. With
 // killed it simulates kill -9: a replica on PostgreSQL loses its connections, and a new service
 // on SQLite opens a copy of the files as they are now.
 func (w *environment) restart(killed bool) {
@@ -271,12 +271,12 @@ func (w *environment) auditEntries() (entries []store.AuditEntry) {
 	return entries
 }
 
-// postgresReplicas is how many replicas a history on PostgreSQL has.
+// postgresReplicas is the number of replicas in a history on PostgreSQL.
 const postgresReplicas = 3
 
 // postgresDatabase is a database of one history.
 type postgresDatabase struct {
-	postgrestest.TB // of the whole test; its cleanups are those of the history
+	postgrestest.TB // of the whole test; the cleanups run after the history
 	url             string
 	cleanups        []func()
 }

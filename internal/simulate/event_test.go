@@ -183,7 +183,7 @@ func (h *history) objects(n int, typeName string) (items []remoteObject) {
 	return items
 }
 
-// each adds the objects of a list; those without an id are left out.
+// each adds the objects of a list, except objects without an id.
 func each[T any](items *[]remoteObject, convert func(T) remoteObject) func([]T, int, error) error {
 	return func(found []T, _ int, err error) error {
 		for _, o := range found {
@@ -219,7 +219,7 @@ var errConnection = errors.New("connection reset by peer")
 // reset closes the connection.
 func (x *exchange) reset() { panic(http.ErrAbortHandler) }
 
-// respond calls fn and returns what it has sent to the client.
+// respond calls fn and returns the response that fn sent to the client.
 func (x *exchange) respond(fn func()) (resp *http.Response, err error) {
 	x.ResponseRecorder = httptest.NewRecorder()
 	defer func() {
@@ -233,7 +233,7 @@ func (x *exchange) respond(fn func()) (resp *http.Response, err error) {
 		}
 		resp = x.Result()
 		resp.Request = x.r
-		if cause != nil { // the beginning of the body has arrived
+		if cause != nil { // only the beginning of the body arrived
 			resp.Body = io.NopCloser(io.MultiReader(resp.Body, brokenOff{}))
 		}
 	}()
@@ -241,13 +241,13 @@ func (x *exchange) respond(fn func()) (resp *http.Response, err error) {
 	return nil, nil
 }
 
-// brokenOff is the end of a body that has broken off.
+// brokenOff ends an incomplete body.
 type brokenOff struct{}
 
 // Read implements io.Reader.
 func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// page sends a response that is not the API's.
+// page sends a response from another program than the API.
 func (x *exchange) page(status int, contentType, text string) {
 	x.Header().Set("Content-Type", contentType)
 	x.WriteHeader(status)
@@ -270,7 +270,7 @@ func serve(service http.Handler, r *http.Request, body []byte, lost bool) *httpt
 	return w
 }
 
-// disconnected is the http.ResponseWriter of a client that has disconnected.
+// disconnected is the http.ResponseWriter of a disconnected client.
 type disconnected struct {
 	header http.Header
 	cancel context.CancelFunc

@@ -9,9 +9,9 @@ import (
 // fault is a kind of fault of a request.
 type fault struct {
 	name string
-	// named: only histories that name it have the fault.
+	// named restricts the fault to histories that name it.
 	named bool
-	// inject handles a request that has the fault.
+	// inject handles a request with the fault.
 	inject func(*exchange)
 }
 
@@ -88,7 +88,7 @@ var faults = []fault{
 		statuses := []int{http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusNetworkAuthenticationRequired}
 		status := statuses[x.random.IntN(len(statuses))]
 		if status == http.StatusRequestTimeout || status == http.StatusNetworkAuthenticationRequired {
-			x.maybeProcess() // the two others say that nobody has processed it
+			x.maybeProcess() // the two others mean that nobody processed it
 		}
 		x.page(status, "text/plain", http.StatusText(status))
 	}},
@@ -98,23 +98,22 @@ var faults = []fault{
 			return
 		}
 		second := x.process()
-		// Without keys, nobody could know that the second response is not the only one.
+		// Without keys, nobody could detect that the second response is not the only one.
 		if x.keys && x.random.IntN(2) == 0 {
 			x.ResponseRecorder = second
 		}
 	}},
 }
 
-// canBeLate reports whether a request may be processed after the client has given up.
-// Without keys, nobody could know of such a create, except of a purchase: a domain has one
-// owner.
+// canBeLate reports whether a request may be processed after the client gave up. Without keys,
+// nobody could detect such a create, except a purchase: a domain belongs to one owner.
 func (x *exchange) canBeLate() bool {
 	return x.keys || x.r.Method != http.MethodPost || strings.HasSuffix(x.r.URL.Path, "/domains/purchase")
 }
 
-// isUnrecognizable reports whether the service has no means to recognize a second copy of
-// a request: a claim takes any address, and names of service accounts are not unique.
-// Nobody could know of an object that a copy creates, because its response goes nowhere.
+// isUnrecognizable reports whether the service can't recognize a second copy of a request: a
+// claim takes any address, and names of service accounts are not unique. Nobody could detect
+// the object that a copy creates, because its response goes nowhere.
 func (x *exchange) isUnrecognizable() bool {
 	is := func(path string) bool { return strings.HasSuffix(x.r.URL.Path, path) }
 	return !x.keys && x.r.Method == http.MethodPost && (is("/service-accounts") || is("/dedicated-ips/claim"))

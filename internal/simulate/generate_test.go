@@ -33,13 +33,13 @@ var resourceTypes = []string{
 // collectionTypes are the types of resources with many objects.
 var collectionTypes = []string{setType, setType, setType, zoneType, zoneType}
 
-// valuableTypes hold mail or money, and adoptingTypes have on_existing.
+// valuableTypes hold mail or money, and adoptingTypes support on_existing.
 var (
 	valuableTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, zoneType}
 	adoptingTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, "mailhost_dns_record", "mailhost_forwarding"}
 )
 
-// undrawn are arguments that no history has: what they do takes longer, or has tests of its own.
+// undrawn lists the arguments that no history uses: their effect takes longer, or has other tests.
 var undrawn = []string{"timeouts", "active", "valid_for", "rotate_before", "rotation_triggers", "permissions", "retired"}
 
 // TestHistoriesHaveEverything checks that configurations set each argument of each resource.
@@ -106,7 +106,7 @@ func (d *generator) add(c *core.Configuration, typeName string) {
 	c.Blocks = append(c.Blocks, b)
 }
 
-// freeAddress returns an address with one of the names that no block has, or "".
+// freeAddress returns an address with one of the names that no block uses, or "".
 func freeAddress(c *core.Configuration, typeName string, names ...string) string {
 	for _, name := range names {
 		if addr := typeName + "." + name; c.Block(addr) == nil {

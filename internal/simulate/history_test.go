@@ -26,7 +26,7 @@ type history struct {
 	cascaded []store.AuditChange
 	// faulted counts the requests with a fault.
 	faulted int
-	// foreign reports whether somebody else has created mailboxes or records.
+	// foreign means that somebody else created mailboxes or records.
 	foreign bool
 }
 
@@ -244,8 +244,8 @@ func (h *history) checkConverged(s *stack) {
 	h.checkExact(s, p)
 }
 
-// checkExact checks, for an empty plan, that the service has exactly what the
-// configuration says of resources with many objects.
+// checkExact checks, for an empty plan, that the service contains exactly the configured
+// objects of resources with many objects.
 func (h *history) checkExact(s *stack, p *core.Plan) {
 	for _, b := range s.config.Blocks {
 		o := p.Prior[b.Addr].Current

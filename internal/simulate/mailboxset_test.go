@@ -122,8 +122,7 @@ func (w *environment) checkDeletions(e effects, outcomes []outcome) {
 	}
 }
 
-// checkMailboxes checks that the provider has created and changed only mailboxes that some
-// plan has.
+// checkMailboxes checks that the provider created and changed only mailboxes of some plan.
 func (w *environment) checkMailboxes(e effects, outcomes []outcome) {
 	localPart := func(address string) string { return strings.ToLower(address[:strings.LastIndexByte(address, '@')]) }
 	has := func(what func(c *core.Change) bool) bool {
@@ -144,7 +143,7 @@ func (w *environment) checkMailboxes(e effects, outcomes []outcome) {
 	}
 }
 
-// wants reports whether a planned object has a mailbox with a local part.
+// wants reports whether a planned object contains a mailbox with a local part.
 func wants(c *core.Change, localPart string) bool {
 	switch {
 	case c.After.Gone():
@@ -161,8 +160,8 @@ func wants(c *core.Change, localPart string) bool {
 	return false
 }
 
-// checkSet checks that the service has exactly what a set's block says, and the state what
-// the service has.
+// checkSet checks that the service contains exactly the mailboxes of a set's block, and the state
+// exactly the service's.
 func (h *history) checkSet(s *stack, b *core.Block, o *core.Object) {
 	actual, others := map[string]string{}, []string{}
 	entries := core.Attributes(core.NewValue(loadSchemas().Resources[setType].Type.AttributeTypes["mailboxes"], entriesOf(b)))
@@ -221,8 +220,8 @@ func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 	return changed
 }
 
-// adopt follows the advice of a plan whose new objects exist. It leaves some of the blocks as
-// they are.
+// adopt follows the advice of a plan with existing objects. It leaves some of the blocks
+// unchanged.
 func (h *history) adopt(s *stack) (changed bool) {
 	for _, b := range s.config.Blocks {
 		if slices.Contains(adoptingTypes, core.TypeOf(b.Addr)) && b.Arguments["on_existing"] != "adopt" && b.Arguments["max_deletions"] != 1 {

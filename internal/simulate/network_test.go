@@ -136,13 +136,13 @@ func (n *network) draw(x *exchange) (name string, respond func()) {
 	}
 }
 
-// lateRequest is a request that arrives when others have been served.
+// lateRequest is a request that arrives after others were served.
 type lateRequest struct {
 	after   int
 	deliver func()
 }
 
-// deliverLate delivers the requests that are due, or all of them.
+// deliverLate delivers the due requests, or all of them.
 func (w *environment) deliverLate(all bool) {
 	waiting := w.late
 	w.late = nil

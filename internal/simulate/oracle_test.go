@@ -85,7 +85,7 @@ func (w *environment) checkApplies(outcomes ...outcome) (cascaded []store.AuditC
 }
 
 // managed returns the objects of the service that an object of the state manages. A zone
-// manages what its records say, whatever their ids.
+// manages records by their content, whatever their ids.
 func managed(addr string, o *core.Object) (objects []string) {
 	switch core.TypeOf(addr) {
 	case setType:
@@ -120,8 +120,8 @@ func replacesTainted(p *core.Plan, d store.AuditChange) bool {
 	})
 }
 
-// checkState checks that an apply did not delete an object that is still in the state,
-// and that no object is in it twice.
+// checkState checks that an apply did not delete an object that the state still contains,
+// and that the state contains no object twice.
 func (w *environment) checkState(o outcome, e effects) {
 	holders := map[string]string{}
 	for _, addr := range o.state.Addresses() {
@@ -143,8 +143,7 @@ func (w *environment) checkState(o outcome, e effects) {
 	}
 }
 
-// unseenAdoption describes why a set may have adopted a mailbox of another resource, or
-// is "".
+// unseenAdoption returns why a set may have adopted a mailbox of another resource, or "".
 func unseenAdoption(p *core.Plan, addrs ...string) string {
 	for _, c := range p.Changes {
 		if !slices.Contains(addrs, c.Addr) || core.TypeOf(c.Addr) != setType || c.After.Gone() || core.Text(c.After.State, "on_existing") != "adopt" {
@@ -160,8 +159,8 @@ func unseenAdoption(p *core.Plan, addrs ...string) string {
 	return ""
 }
 
-// checkGone fails because an apply has deleted an object that is in the state after it,
-// unless the outcome of the delete may be unknown.
+// checkGone fails because an apply deleted an object that the state still contains, unless the
+// outcome of the delete may be unknown.
 func (w *environment) checkGone(o outcome, addr, object string, d store.AuditChange) {
 	c := o.plan.Change(addr)
 	if o.err != nil && c != nil && (c.Action == core.Destroy || c.Action == core.DestroyAndCreate || c.Action == core.Update && deletesMailbox(c, d.ID)) {
@@ -177,8 +176,8 @@ func (w *environment) checkGone(o outcome, addr, object string, d store.AuditCha
 	w.report.fail("an object of the configuration is gone", "%s", detail)
 }
 
-// hasDuplicate reports whether a state has an object at two addresses, because the user
-// has imported it twice.
+// hasDuplicate reports whether a state contains an object at two addresses, because the user
+// imported it twice.
 func hasDuplicate(s core.State, object string) bool {
 	n := 0
 	for _, addr := range s.Addresses() {
@@ -189,7 +188,7 @@ func hasDuplicate(s core.State, object string) bool {
 	return n > 1
 }
 
-// changesDuplicate reports whether a plan changes an object that the state has at two
+// changesDuplicate reports whether a plan changes an object that the state contains at two
 // addresses.
 func changesDuplicate(p *core.Plan) bool {
 	return slices.ContainsFunc(p.Effective(), func(c *core.Change) bool {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSimulate runs a hundred histories (ten with -short), or those of the flags.
+// TestSimulate runs a hundred histories (ten with -short), or the histories of the flags.
 func TestSimulate(t *testing.T) {
 	n := 100
 	if testing.Short() {
@@ -48,7 +48,7 @@ func TestSimulateReplicas(t *testing.T) {
 	simulate(t, seeds(Case{Seed: 1, Postgres: true}, 6)...)
 }
 
-// seeds returns n cases with the seeds from that of the first on.
+// seeds returns n cases with ascending seeds, beginning with first.
 func seeds(first Case, n int) []Case {
 	cases := make([]Case, n)
 	for i := range cases {
@@ -58,8 +58,8 @@ func seeds(first Case, n int) []Case {
 	return cases
 }
 
-// simulate runs histories. With the flags, each is repeated with their seeds; those that differ
-// in nothing but the seed run once.
+// simulate runs histories. With the flags, each history is repeated with their seeds; histories
+// that differ only in the seed run once.
 func simulate(t *testing.T, cases ...Case) {
 	postgresTest = t
 	if *seedFlag != "" {
@@ -144,9 +144,9 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestChaos runs histories in which a fifth of all requests have one fault: each fault with a
-// service that honours Idempotency-Keys, one that ignores them, and one with the published
-// operations only. With -short each fault has one of these services.
+// TestChaos runs histories in which one fault hits a fifth of all requests: each fault with a service
+// that honours Idempotency-Keys, a service that ignores them, and a service with the published
+// operations only. With -short each fault runs with one of these services.
 func TestChaos(t *testing.T) {
 	var cases []Case
 	for i, f := range faults {
@@ -173,11 +173,11 @@ type run struct {
 	killAt int
 	// requests counts the requests, and faulted the requests with a fault.
 	requests, faulted int
-	// incomplete reports that a set has left out mailboxes that could not be created.
+	// incomplete means that a set omitted mailboxes that could not be created.
 	incomplete bool
-	// appeared reports that a zone has left records alone that its plan did not know.
+	// appeared means that a zone kept records that its plan did not know.
 	appeared bool
-	// slept is how long the client has slept during one call of the provider.
+	// slept is the client's sleep during one call of the provider.
 	slept time.Duration
 	// killed stops background reads of a killed provider.
 	killed atomic.Bool
@@ -209,7 +209,7 @@ func (r *report) fail(kind, format string, args ...any) {
 	panic(finding{kind, fmt.Sprintf(format, args...)})
 }
 
-// secret registers a secret value. what describes it.
+// secret registers a secret value with its description.
 func (r *report) secret(what, v string) {
 	if len(v) < 4 {
 		return
@@ -230,8 +230,8 @@ func (r *report) checkDiagnostic(addr string, d *tfprotov6.Diagnostic) {
 	}
 }
 
-// knownDefects are findings of defects that are not fixed yet. They end a history
-// without failing a test. Don't add a defect that you can fix.
+// knownDefects are findings of unfixed defects. They end a history without failing a test.
+// Don't add a defect that you can fix.
 var knownDefects = []struct{ finding, reason string }{
 	{".acquisition: was tftypes.String<", "Terraform compares the plan with an account that another run or an external change has modified since"},
 	{"destroy and create, after an external change", "the same, for the domain that a rule or a master password refers to by name"},
