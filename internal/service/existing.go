@@ -25,9 +25,16 @@ const (
 	refuseExisting = "error"
 )
 
-// OnExisting returns the attribute on_existing. Its description contains the name of the object, such
-// as "the mailbox", and the effect of an adoption, such as "sets its names".
-func OnExisting(what, sets string) schema.StringAttribute {
+// OnExisting returns the attribute on_existing. Its description contains the name of the object, such as
+// "the mailbox", and the fields that an adoption sets: those of T, such as the body of an update, without
+// the natural key. proviso, which may be "", qualifies them, as in ", without buying anything".
+func OnExisting[T any](what, proviso string, key ...string) schema.StringAttribute {
+	var sets []string
+	for _, f := range api.FieldsOf(reflect.TypeFor[T]()) {
+		if !slices.Contains(key, f.Name) {
+			sets = append(sets, "`"+f.Name+"`")
+		}
+	}
 	return schema.StringAttribute{
 		Optional:   true,
 		Validators: []validator.String{stringvalidator.OneOf(adoptExisting, refuseExisting)},
