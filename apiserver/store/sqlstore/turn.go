@@ -58,7 +58,7 @@ func (u *Turn[T]) Await(ctx context.Context, fn func(context.Context, T) error) 
 	}
 }
 
-var errEnded = errors.New("the function ended its goroutine")
+var errEnded = errors.New("the function called runtime.Goexit")
 
 // call runs fn and passes its result to the queue, also if fn panics or calls runtime.Goexit.
 func (u *Turn[T]) call(ctx context.Context, tx T, fn func(context.Context, T) error) (err error) {
