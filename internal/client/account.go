@@ -11,7 +11,7 @@ import (
 
 const checkPlan = "Check the account's plan before trying again."
 
-// GetAccount reads the account. Without that operation it is ErrReadUnsupported.
+// GetAccount reads the account. The error is ErrReadUnsupported if the API lacks the operation.
 func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 	a, err := call(ctx, c, api.GetAccount, &api.InAccount{}, c.AccountID())
 	if err == nil {
@@ -20,10 +20,10 @@ func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 	return a, err
 }
 
-// Caller returns who the credential is, or why the account can't be used: the API can't be
-// reached, base_url is not the API's, or the API refuses the credential. Every credential of the
-// account has the right for it. An API without that operation is asked for its domains, and the
-// caller is nil; a 403 is no error then, because it may only be a missing capability.
+// Caller returns the identity of the credential, or an error if the API can't be reached,
+// base_url is not the API's, or the API refuses the credential. The operation requires no
+// capability. If the API lacks it, Caller requests the list of domains instead and returns nil;
+// a 403 is then no error, because it may only mean a missing capability.
 func (c *Client) Caller(ctx context.Context) (*api.Caller, error) {
 	caller, err := call(ctx, c, api.GetCaller, &api.InAccount{}, "the caller")
 	if !IsUnsupported(err) {
@@ -59,7 +59,7 @@ func (c *Client) SubmitFeedback(ctx context.Context, body api.SubmitFeedbackBody
 	return v, err
 }
 
-// ListWorkspaces returns all workspaces. Without that operation it is ErrReadUnsupported.
+// ListWorkspaces returns all workspaces. The error is ErrReadUnsupported if the API lacks the operation.
 func (c *Client) ListWorkspaces(ctx context.Context) iter.Seq2[api.Workspace, error] {
 	return list(ctx, c, api.ListWorkspaces, api.ListRequest{}, func(w *api.Workspace) string { return w.ID })
 }
@@ -80,7 +80,7 @@ func (c *Client) ListAuthorizations(ctx context.Context, req api.ListAuthorizati
 	}
 }
 
-// GrantAuthorization grants an authorization, never more than the caller has.
+// GrantAuthorization grants an authorization. The caller can't grant more than its own authorizations.
 func (c *Client) GrantAuthorization(ctx context.Context, body api.GrantAuthorizationBody) error {
 	subject := body.SubjectType + " " + body.SubjectID
 	_, _, err := create(ctx, c, api.GrantAuthorization, &api.GrantAuthorizationRequest{Body: body}, createSpec[api.Authorization]{
@@ -89,7 +89,7 @@ func (c *Client) GrantAuthorization(ctx context.Context, body api.GrantAuthoriza
 	return err
 }
 
-// RevokeAuthorization revokes an authorization. It succeeds if there is none of that id.
+// RevokeAuthorization revokes an authorization. It succeeds if no authorization with the id exists.
 func (c *Client) RevokeAuthorization(ctx context.Context, id string) error {
 	_, err := call(ctx, c, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: id}, "the authorization "+id)
 	if IsNotFound(err) {

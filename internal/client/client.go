@@ -38,7 +38,7 @@ type Client struct {
 	transport  *transport.Transport
 	operations sync.Map // *operation, by id
 	known      sync.Map // ids of objects whose secret a create has returned
-	// supports is by tag: an API has all lifecycle operations on a kind, or none.
+	// supports contains [Kind.supports] by tag: an API supports all lifecycle operations on a kind, or none.
 	supports map[string]func(ctx context.Context, op api.Spec, id string) bool
 
 	bulkLimit atomic.Int64 // items in a bulk request
@@ -46,7 +46,7 @@ type Client struct {
 	claims *semaphore.Weighted // see ClaimDedicatedIP
 }
 
-// How the objects of each kind are identified.
+// The keys that identify the objects of each kind.
 var (
 	dedicatedIPKeys    = byID(func(d *api.DedicatedIP) string { return d.ID })
 	dnsRecordKeys      = byID(func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) })
@@ -88,7 +88,7 @@ func normalizeAddress(s string) string {
 	return normalizeID(s)
 }
 
-// New returns a client. It sends nothing yet.
+// New returns a client. It sends no request.
 func New(o Options) *Client {
 	c := &Client{transport: transport.New(o), supports: map[string]func(context.Context, api.Spec, string) bool{}, claims: semaphore.NewWeighted(1)}
 	c.bulkLimit.Store(api.MaxBulkItems)
@@ -109,11 +109,11 @@ func New(o Options) *Client {
 	return c
 }
 
-// dnsRecordID returns the id with a decimal form, or 0, which is no id.
+// dnsRecordID parses a decimal id. It returns 0, which no record uses, for an invalid one.
 func dnsRecordID(s string) int64 {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0 // and not the greatest number for one that is too great
+		return 0 // ParseInt returns the greatest number if the id is out of range
 	}
 	return id
 }
@@ -121,17 +121,17 @@ func dnsRecordID(s string) int64 {
 // AccountID returns the account that the client works on.
 func (c *Client) AccountID() string { return c.transport.AccountID }
 
-// UsesServiceAccount reports whether Options.Token is that of a service account.
+// UsesServiceAccount reports whether Options.Token is the token of the service account with the public id.
 func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
 	return c.transport.TokenSource == nil && strings.HasPrefix(c.transport.Token, tokenPrefix+"_"+publicID+"_")
 }
 
 // ClockOffset returns how far the API's clock is ahead of this machine's, to about
-// a second. Before the first response it sends a request to find out. Clocks that may
-// agree count as equal, and so does that of an API that sends no Date.
+// a second. It sends a request if there was no response yet. It returns 0 if the
+// clocks may agree, and for an API that sends no Date.
 func (c *Client) ClockOffset(ctx context.Context) time.Duration {
 	if !c.transport.Reached() {
-		_ = c.ping(ctx) // a refusal has a Date too
+		_ = c.ping(ctx) // a refusal contains a Date too
 	}
 	offset, _ := c.transport.ClockOffset()
 	if offset <= 0 && offset > -clockSlack {
@@ -140,15 +140,15 @@ func (c *Client) ClockOffset(ctx context.Context) time.Duration {
 	return offset
 }
 
-// Limits of the time between two reads of WaitFor.
+// pollMin and pollMax limit the time between two reads of WaitFor.
 const (
 	pollMin = 500 * time.Millisecond
 	pollMax = 15 * time.Second
 )
 
 // WaitFor reads an object at growing intervals, never from a cached list, until done
-// returns true, ctx ends, or get or done fails. With an error it returns the object as it
-// was last read, or nil.
+// returns true, ctx ends, or get or done fails. It returns the object as last read, or nil,
+// with an error too.
 func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*T, error), done func(*T) (bool, error)) (*T, error) {
 	ctx = WithReads(ctx, Uncached)
 	hooks := c.transport.Hooks
@@ -162,7 +162,7 @@ func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*
 		if ok, err := done(v); ok || err != nil {
 			return last, err
 		}
-		// Half of it is random, so that many waits do not poll in step.
+		// Half of the interval is random, so that many waits do not poll in step.
 		if err := hooks.Sleep(ctx, interval/2+hooks.Jitter(interval/2)); err != nil {
 			return last, fmt.Errorf("waiting ended before it was ready: %w", err)
 		}

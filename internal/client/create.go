@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// lookupGrace is how long a lookup may take after the caller has given up.
+	// lookupGrace limits a lookup after the caller's context ended.
 	lookupGrace = 10 * time.Second
-	// paidLookups is how often a list is searched before a paid create counts as
-	// not done.
+	// paidLookups is the number of searches before a paid create counts as not done.
 	paidLookups = 3
-	// slowAttempt is how long an attempt without a result takes if it is still executed
-	// somewhere, or waits for it. One that ends earlier was broken off.
+	// slowAttempt is the duration from which an attempt without a result may still be
+	// executed later. An attempt that ended earlier was broken off.
 	slowAttempt = 10 * time.Second
-	// clockSlack allows for an API whose times have whole seconds.
+	// clockSlack allows for times in whole seconds.
 	clockSlack = 2 * time.Second
 )
 
@@ -28,29 +27,28 @@ var errNoList = errors.New("this API has no list of such objects")
 
 // createSpec describes a create beyond its contract.
 type createSpec[T any] struct {
-	facts           // those of secret and paid that apply
-	object string   // names what is created, in messages
+	facts           // only secret and paid
+	object string   // names the created object in messages
 	redact []string // secret values of the request's body
-	// id returns the id in a response, or "" if it has none. Nil: every response is
+	// id returns the id in a response, or "" without an object. Nil: every response is
 	// complete.
 	id func(*T) string
-	// find searches the lists for what was requested. Nil: there is no list.
+	// find searches the lists for the requested object. Nil: there is no list.
 	find func(context.Context) ([]T, error)
-	// same reports whether an object that was found is as requested. Nil: each is.
+	// same reports whether a found object is as requested. Nil: every object is.
 	same func(*T) bool
-	// createdAt returns when an object was created, so that a lookup ignores objects
-	// that are older than the request. Nil: it ignores none; a secret needs it.
+	// createdAt returns the creation time, so that a lookup ignores objects older than the
+	// request. Nil: it ignores none. A create with a secret requires createdAt.
 	createdAt func(*T) string
-	// invalidate is called if something has been created, or may have been.
+	// invalidate, if set, is called at the end, even after an error.
 	invalidate func()
-	// effect is what may have happened if the outcome stays unknown, check where to
-	// see it.
+	// effect names the possible effect of a request with unknown outcome, check says how to
+	// find out.
 	effect, check string
 }
 
 // create sends a keyed request until its outcome is known. If the API lacks the operation, the error is
-// ErrCreateUnsupported. With a SecretLostError it
-// returns the object too, if this request has certainly created it.
+// ErrCreateUnsupported. With a SecretLostError it returns the object if this request certainly created it.
 func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, *transport.Call, error) {
 	o := c.operation(op.Spec)
 	if o.isAbsent() {
@@ -75,14 +73,14 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 				c.known.Store(spec.id(v), true)
 			}
 			return v, call, nil
-		// What a broken embedded account has done shows once it is repaired.
+		// The effect on a broken embedded account can only be read once the account is repaired.
 		case errors.Is(cause, ErrEmbedded):
 			return nil, call, cause
 		case !call.MayBeProcessed():
 			return nil, call, c.orAbsent(ctx, op.Spec, cause, ErrCreateUnsupported, spec.object)
 		}
-		// After a success without the object, only a replay does no harm. That the lookup finds
-		// no object is no reason to repeat what the API calls done.
+		// After a success without the object, only a replay does no harm: the API reported the
+		// create as done, even if the lookup finds no object.
 		mayResend := call.AwaitRetry(ctx) && (call.Last.Outcome.In(transport.Unknown) || c.transport.HonoursKeys.Load())
 		found, lookupErr := spec.lookUp(ctx, c, call)
 		now := spec.facts
@@ -122,26 +120,26 @@ func createIn[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req,
 	return v, err
 }
 
-// decision is what follows an attempt that may have created the object, and has not
-// returned it.
+// decision is the next step after an attempt that may have created the object, but did
+// not return it.
 type decision int
 
 const (
 	fail   decision = iota
 	resend          // with the same Idempotency-Key
-	take            // the object that the lookup found is what was created
+	take            // the lookup found the created object
 )
 
-// facts are what is known beside the result of the lookup.
+// facts are the conditions of a decision other than the result of the lookup.
 type facts struct {
-	secret bool // the response has a secret that no lookup returns
+	secret bool // the response contains a secret that no lookup returns
 	paid   bool // the request spends money
 	retry  bool // another attempt is allowed
 	keys   bool // the API has proved that it honours Idempotency-Keys
-	slow   bool // the latest attempt was so long in flight that it may still arrive
+	slow   bool // the API may still execute the latest attempt
 }
 
-// decide is the table of the package comment.
+// decide implements the table of the package comment.
 func (f facts) decide(found int, lookupErr error) decision {
 	switch {
 	case found == 1 && !f.secret:
@@ -159,8 +157,8 @@ func (f facts) decide(found int, lookupErr error) decision {
 	return fail
 }
 
-// lookUp returns the objects that the request may have created, even if the caller has
-// given up: otherwise nobody would manage the object.
+// lookUp returns the objects that the request may have created. It continues for a while after
+// the end of ctx, because otherwise nobody would manage the object.
 func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transport.Call) ([]T, error) {
 	if spec.find == nil {
 		return nil, errNoList
@@ -184,16 +182,16 @@ func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transpor
 	}
 }
 
-// withGrace returns a context that ends some time after another one.
+// withGrace returns a context that ends the grace period after its parent.
 func withGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(grace, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
 
-// mayBeCreated reports whether a call may have created an object: it is as requested, and
-// it is neither older than the request nor one whose secret this client has. Such an object
-// belongs to somebody else, often to another resource of the same configuration.
+// mayBeCreated reports whether a call may have created an object. The object must be as
+// requested. An object older than the request belongs to somebody else, and one with a secret
+// that this client received to another resource of the same configuration.
 func (spec *createSpec[T]) mayBeCreated(c *Client, call *transport.Call, v *T) bool {
 	if spec.same != nil && !spec.same(v) {
 		return false
@@ -219,7 +217,7 @@ func (c *Client) age(createdAt string, started time.Time) (age time.Duration, ok
 	return started.Add(offset).Sub(created), known && err == nil
 }
 
-// isComplete reports whether a response has what was created.
+// isComplete reports whether a response contains the created object.
 func (spec *createSpec[T]) isComplete(v *T) bool {
 	if spec.id == nil {
 		return true

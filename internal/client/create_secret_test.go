@@ -18,7 +18,7 @@ import (
 type secretCreator struct {
 	collection
 	op string
-	// do returns the id of the object beside an error too.
+	// do may return the id of the object with an error.
 	do func(context.Context, *Client) (id, secret string, err error)
 }
 
@@ -41,8 +41,7 @@ var secretCreators = map[string]secretCreator{
 		}},
 }
 
-// TestCreatesAreTested checks that the tests of lost responses know each operation that creates what
-// the client manages.
+// TestCreatesAreTested checks that creators and secretCreators contain every create of a managed object.
 func TestCreatesAreTested(t *testing.T) {
 	tested := map[string]bool{}
 	for _, c := range creators {
@@ -108,8 +107,8 @@ func TestSecretIsLost(t *testing.T) {
 	}
 }
 
-// TestNamesakeIsNotReturned checks that an object of somebody else is not taken for the one
-// whose secret was lost: one that is older, or that this client has created.
+// TestNamesakeIsNotReturned checks that an older object, or another object that this client
+// created, is not mistaken for the object with the lost secret.
 func TestNamesakeIsNotReturned(t *testing.T) {
 	f := fakeapi.New()
 	f.Add("auth/service-accounts", fakeapi.Object{"name": "ci", "created_at": f.Clock.Time.Add(-time.Hour).Format(time.RFC3339)})
@@ -122,8 +121,8 @@ func TestNamesakeIsNotReturned(t *testing.T) {
 	assert.Check(t, ok && len(gone.IDs) == 1 && id != "" && id != other && id == f.Stored["auth/service-accounts"][2]["id"], "id %s, %v, stored %v", id, err, f.Stored)
 }
 
-// TestObjectOfUnknownAgeIsNotReturned checks that an object that may be older than the
-// request is named by the error, and not returned.
+// TestObjectOfUnknownAgeIsNotReturned checks that the error names an object that may be older
+// than the request, but the object is not returned.
 func TestObjectOfUnknownAgeIsNotReturned(t *testing.T) {
 	for createdAt, transport := range map[string]func(f *fakeapi.API) http.RoundTripper{
 		"long ago":             func(f *fakeapi.API) http.RoundTripper { return f },

@@ -164,8 +164,8 @@ func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	f.Requests = nil
 }
 
-// TestConflictAfterLostAttempt checks that a 409 after a lost attempt is taken for the
-// success of this attempt.
+// TestConflictAfterLostAttempt checks that a 409 after a lost attempt counts as the success
+// of that attempt.
 func TestConflictAfterLostAttempt(t *testing.T) {
 	f := fakeapi.New()
 	f.Unique = true
@@ -201,7 +201,7 @@ func TestConflictWithAnOlderMailbox(t *testing.T) {
 }
 
 // TestCancelledCreateIsLookedUp checks that a cancelled create looks for its object, so
-// that it is not orphaned.
+// that the object is not orphaned.
 func TestCancelledCreateIsLookedUp(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		f := fakeapi.New()
@@ -215,8 +215,8 @@ func TestCancelledCreateIsLookedUp(t *testing.T) {
 	}
 }
 
-// TestCreateFailsForGood checks that a create that always fails, and is not found, returns
-// the API's error, and that a paid one has an unknown outcome.
+// TestCreateFailsForGood checks that a create that always fails without a found object returns
+// the API's error, and a paid create an unknown outcome.
 func TestCreateFailsForGood(t *testing.T) {
 	for name, create := range creators {
 		t.Run(name, func(t *testing.T) {
@@ -253,8 +253,8 @@ func TestClaimWithTwoNewAddresses(t *testing.T) {
 	assert.Check(t, ambiguous != nil && len(ambiguous.IDs) == 2 && f.Count("claim-dedicated-ip") == 1, "%v after %v", err, f.Sent())
 }
 
-// TestEmptySuccessIsNotRepeated checks that a paid request is not resent because the response
-// to it has no object, although the lookup shows that the API honours keys.
+// TestEmptySuccessIsNotRepeated checks that a paid request is not resent after a success without
+// the object, although the lookup shows that the API honours keys.
 func TestEmptySuccessIsNotRepeated(t *testing.T) {
 	for _, name := range []string{"purchase", "dedicated ip"} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: creators[name].op, Status: 200, Text: "{}"})
@@ -265,8 +265,8 @@ func TestEmptySuccessIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestPlainCreationWithoutAResponse checks that a create whose result is in no list ends
-// with an UnknownOutcomeError, and not with the network's error only.
+// TestPlainCreationWithoutAResponse checks that a create without a lookup ends with an
+// UnknownOutcomeError, not only with the network's error.
 func TestPlainCreationWithoutAResponse(t *testing.T) {
 	for op, do := range map[string]func(*Client) error{
 		"cancel-plan":     func(c *Client) error { return second(c.CancelPlan(t.Context(), api.CancelPlanBody{})) },
@@ -281,7 +281,7 @@ func TestPlainCreationWithoutAResponse(t *testing.T) {
 }
 
 // TestCreateTakesNothingOlder checks that, after a lost response, an older object is not
-// taken for the result of the request, whatever the client's clock.
+// mistaken for the result of the request, whatever the client's clock.
 func TestCreateTakesNothingOlder(t *testing.T) {
 	for name, old := range map[string]fakeapi.Object{
 		"mailbox":    fakeapi.Mailbox("jane", "example.com"),
@@ -351,9 +351,9 @@ func (l *lateRequest) arrive(t *testing.T) {
 	_ = resp.Body.Close()
 }
 
-// TestLateRequest delays a request beyond its lookups, and checks that the API executes
-// nothing twice that costs money or leaves a secret: with keys the request is resent, and
-// without them the outcome is reported as unknown.
+// TestLateRequest delays a request beyond its lookups, and checks that the API executes no
+// paid or secret create twice: with keys the request is resent, and without them the outcome
+// is reported as unknown.
 func TestLateRequest(t *testing.T) {
 	claim, purchase, account := creators["dedicated ip"], creators["purchase"], secretCreators["service account"]
 	for name, create := range map[string]struct {

@@ -16,7 +16,7 @@ func (c *Client) ListDedicatedIPs(ctx context.Context, req api.ListDedicatedIPsR
 	return list(ctx, c, api.ListDedicatedIPs, req, dedicatedIPKeys.ID)
 }
 
-// ListDedicatedIPOptions returns what can be claimed.
+// ListDedicatedIPOptions returns the options of a claim.
 func (c *Client) ListDedicatedIPOptions(ctx context.Context) iter.Seq2[api.DedicatedIPOption, error] {
 	return list(ctx, c, api.ListDedicatedIPOptions, api.ListRequest{}, func(o *api.DedicatedIPOption) string { return o.ID })
 }
@@ -36,8 +36,8 @@ func sameIP(a, b string) bool {
 }
 
 // ClaimDedicatedIP claims an address of an option. Claims of one client run one
-// after the other, because a lookup recognises the new address as the one that
-// was not in the list before.
+// after the other, because a lookup recognises a new address by its absence from
+// the list before the claim.
 func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.DedicatedIP, error) {
 	if err := c.claims.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 	return createIn(ctx, c.DedicatedIPs, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
 		object: "an address of option " + optionID,
 		find: func(ctx context.Context) ([]api.DedicatedIP, error) {
-			if listErr != nil { // the list from before is needed to recognise the address
+			if listErr != nil { // without the earlier list, no address is recognised as new
 				return nil, listErr
 			}
 			return filter(c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}), func(d *api.DedicatedIP) bool { return !before[d.ID] })

@@ -16,7 +16,7 @@ func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsReque
 }
 
 // FindDNSRecords returns the records of a domain (id or name) with a type, name
-// and value, in any spelling; an empty value matches every one.
+// and value, in any spelling; an empty value matches every value.
 func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, value string) ([]api.DNSRecord, error) {
 	return c.findDNSRecords(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
 }
@@ -44,7 +44,7 @@ func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBo
 	return createIn(ctx, c.DNSRecords, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
 		find:   func(ctx context.Context) ([]api.DNSRecord, error) { return c.findDNSRecords(ctx, body) },
-		// A system-managed record that yields to the new one is not the new one.
+		// A system-managed record that yields to the new record is not the new record.
 		same: func(r *api.DNSRecord) bool {
 			return !(r.IsSystemManaged && dnsdata.PurposeOf(r.Type, r.Value) != "") && (body.TTL == nil || r.TTL == *body.TTL)
 		},
@@ -53,7 +53,7 @@ func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBo
 	})
 }
 
-// UpdateDNSRecord changes the fields of a record that body has.
+// UpdateDNSRecord changes the fields of a record that are set in body.
 func (c *Client) UpdateDNSRecord(ctx context.Context, id string, body api.UpdateDNSRecordBody) (*api.DNSRecord, error) {
 	req := &api.UpdateDNSRecordRequest{DNSRecordID: dnsRecordID(id), Body: body}
 	return update(ctx, c.DNSRecords, api.UpdateDNSRecord, req, id)

@@ -17,8 +17,8 @@ func (c *Client) ListDomains(ctx context.Context, req api.ListDomainsRequest) it
 	return list(ctx, c, api.ListDomains, req, domainKeys.ID)
 }
 
-// DomainAvailability reports whether a domain can be bought, and at what price.
-// Without that operation it is ErrReadUnsupported.
+// DomainAvailability reports whether a domain can be bought, and its price. The error is
+// ErrReadUnsupported if the API lacks the operation.
 func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.DomainAvailability, error) {
 	op := api.CheckDomainAvailability
 	if c.operation(op.Spec).isAbsent() {
@@ -44,14 +44,14 @@ func (c *Client) FindDomain(ctx context.Context, name string) (*api.Domain, erro
 
 // PurchasedDomain is a domain that was bought, or that the account owned before.
 type PurchasedDomain struct {
-	*api.Domain        // of a purchase the name, the workspace and the status, and the id if the API has returned it
+	*api.Domain        // after a purchase only the name, the workspace, the status, and the id if the API returned it
 	PaymentURL  string // where to pay, if a payment is needed
 	Adopted     bool   // the account owned the domain already, and nothing was bought
 }
 
-// PurchaseDomain buys a domain, unless the account owns it already, with a body whose domains it
-// sets. A purchase that the API reports as failed is an *Error with the error code as the type of
-// its problem.
+// PurchaseDomain buys a domain, unless the account owns it already. It sets the domains of the
+// body. If the API reports the purchase as failed, the error is an *Error with the error code as
+// the type of its problem.
 func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.PurchaseDomainsBody) (*PurchasedDomain, error) {
 	owned, err := c.Domains.cached(ctx, name)
 	if err != nil {
@@ -95,8 +95,8 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 	return nil, purchaseFailed(name, r, call.RequestID)
 }
 
-// findPurchase returns a purchase of the name if the account owns it now. It reads the list
-// without a filter, because a domain that the API's search misses would be bought twice.
+// findPurchase returns a purchase of the name if the account owns the domain. It reads the list
+// without a filter, because a domain missed by the API's search would be bought twice.
 func (c *Client) findPurchase(ctx context.Context, name string) ([]api.Purchase, error) {
 	name = normalizeDomain(name)
 	found, err := filter(c.ListDomains(ctx, api.ListDomainsRequest{}), func(d *api.Domain) bool { return normalizeDomain(d.Name) == name })
@@ -125,7 +125,7 @@ func purchaseFailed(name string, r api.PurchaseResult, requestID string) *Error 
 	}
 }
 
-// UpdateDomain changes the settings of a domain that body has.
+// UpdateDomain changes the settings of a domain that are set in body.
 func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) error {
 	_, _, err := write(ctx, c.Domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
 	return err

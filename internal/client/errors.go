@@ -12,42 +12,40 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// The errors of single calls are those of package transport.
+// The errors of single calls, from package transport.
 type (
 	Error    = transport.Error    // a call that failed
 	Problem  = transport.Problem  // one thing that is wrong with a request
-	Incident = transport.Incident // a failure of the connection that several errors come from
+	Incident = transport.Incident // a connection failure that causes several errors
 )
 
 // Errors to compare with errors.Is.
 var (
 	ErrNotFound = transport.ErrNotFound // there is no such object
-	ErrNotTLS   = transport.ErrNotTLS   // base_url has https, and the server speaks HTTP
-	ErrTLSOnly  = transport.ErrTLSOnly  // base_url has http, and the server speaks HTTPS
+	ErrNotTLS   = transport.ErrNotTLS   // base_url begins with https, but the server speaks HTTP
+	ErrTLSOnly  = transport.ErrTLSOnly  // base_url begins with http, but the server speaks HTTPS
 	ErrEmbedded = transport.ErrEmbedded // the embedded account failed, for instance because its disk is full
 
 	// ErrNoAPI: there is no API at base_url.
 	ErrNoAPI = errors.New("there is nothing of the API at this base_url")
-	// ErrReadUnsupported: this API has neither an operation that reads such an
-	// object nor a list of them.
+	// ErrReadUnsupported: this API can neither read nor list such objects.
 	ErrReadUnsupported = errors.New("this API can't read such an object")
-	// ErrCreateUnsupported: this API has no such operation; nothing was created.
+	// ErrCreateUnsupported: this API lacks the operation; nothing was created.
 	ErrCreateUnsupported = errors.New("this API can't create such an object")
-	// ErrUpdateUnsupported: this API has no such operation.
+	// ErrUpdateUnsupported: this API lacks the operation.
 	ErrUpdateUnsupported = errors.New("this API can't change such an object in this way")
-	// ErrDeleteUnsupported: this API has no such operation; the object still exists.
+	// ErrDeleteUnsupported: this API lacks the operation; the object still exists.
 	ErrDeleteUnsupported = errors.New("this API can't delete such an object")
 )
 
-// IncidentOf returns the failure of the connection that an error comes from, or nil.
+// IncidentOf returns the connection failure that caused an error, or nil.
 func IncidentOf(err error) *Incident { return transport.IncidentOf(err) }
 
-// IsNotFound reports whether err says that there is no such object.
+// IsNotFound reports whether err says that the object does not exist.
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 
-// IsConflict reports whether err says that something exists already, or that a state
-// forbids the request or one item of it. A 409 because the same request is still being
-// processed is no conflict.
+// IsConflict reports whether an existing object, or the state of an object, forbids the request
+// or one of its items. A 409 because the same request is still being processed is no conflict.
 func IsConflict(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok && e.Operation == api.CreateMailboxes.ID && e.Status == api.CreateMailboxes.Status {
 		return slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.Type == api.BulkAlreadyExists || p.Type == api.BulkQuotaExceeded })
@@ -55,7 +53,7 @@ func IsConflict(err error) bool {
 	return StatusOf(err) == http.StatusConflict && len(ProblemsAt(err, "header", api.IdempotencyKeyHeader)) == 0
 }
 
-// IsUnsupported reports whether err says that this API has no such operation.
+// IsUnsupported reports whether err says that this API lacks the operation.
 func IsUnsupported(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unsupported() || errors.Is(err, ErrCreateUnsupported) ||
@@ -70,7 +68,7 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// ProblemsAt returns the problems at a place of the request and below it.
+// ProblemsAt returns the problems at or below a place of the request.
 func ProblemsAt(err error, loc ...string) []Problem {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.ProblemsAt(loc...)
@@ -78,7 +76,7 @@ func ProblemsAt(err error, loc ...string) []Problem {
 	return nil
 }
 
-// unsupported is the error of an operation that this API lacks; kind is one of the Err…Unsupported.
+// unsupported returns the error of an operation that this API lacks; kind is one of the Err…Unsupported.
 func unsupported(kind error, s api.Spec, object string) error {
 	return fmt.Errorf("%w (operation %s)", kind, transport.Subject(s.ID, object))
 }
@@ -93,20 +91,20 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s: several match, with the ids %s", e.Object, strings.Join(e.IDs, ", "))
 }
 
-// notFound is the error of a search without a result.
+// notFound returns the error of a search without a result.
 func notFound(object string) error { return fmt.Errorf("%s: %w", object, ErrNotFound) }
 
 // undecided wraps a 404 that does not prove that the object is gone. It hides the
-// 404 from IsNotFound, so that nobody drops the object from a state.
+// 404 from IsNotFound, so that the object stays in the state.
 type undecided struct{ error }
 
-// Incident returns that of the wrapped error.
+// Incident returns the incident of the wrapped error.
 func (e undecided) Incident() *Incident { return IncidentOf(e.error) }
 
 // UnknownOutcomeError says that a request may have taken effect, and was not resent.
 type UnknownOutcomeError struct {
 	Operation, Object string
-	Effect, Check     string // what may have happened, and where to see it
+	Effect, Check     string // the possible effect, and the advice how to find out
 	RequestID         string
 	Cause             error // why there was no response; nil after an empty one
 	Lookup            error // why the lookup failed; nil if it found nothing
@@ -132,12 +130,12 @@ func (e *UnknownOutcomeError) Error() string {
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Cause }
 
-// SecretLostError says that the secret of what was created was in a lost response.
+// SecretLostError says that the response with an object's secret was lost.
 type SecretLostError struct {
 	Operation, Object string
-	IDs               []string // the objects with the requested name: one, as a rule
+	IDs               []string // the objects with the requested name, usually one
 	Cause             error
-	Next              string // what to do; "" for the general advice
+	Next              string // the next step; "" for the general advice
 }
 
 func (e *SecretLostError) Error() string {
@@ -151,7 +149,7 @@ func (e *SecretLostError) Error() string {
 
 func (e *SecretLostError) Unwrap() error { return e.Cause }
 
-// detail is the reason of an error, for a text that names the request already.
+// detail returns the reason of an error, for a text that names the request already.
 func detail(err error) string {
 	if e, ok := err.(*Error); ok {
 		return e.Detail()

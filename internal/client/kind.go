@@ -15,28 +15,27 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// Kind is one kind of object: the operations that read and delete one by its id or natural key, and
-// the cache of the list.
+// Kind reads and deletes the objects of one kind by id or natural key, and caches their list.
 type Kind[T any] struct {
-	// Get reads an object. If the API has neither an operation for that nor a list, the error is
+	// Get reads an object. If the API can neither read nor list objects of the kind, the error is
 	// ErrReadUnsupported.
 	Get func(ctx context.Context, key string) (*T, error)
-	// Delete deletes an object, or revokes or releases it, as the API calls that.
+	// Delete deletes, revokes or releases an object.
 	Delete func(ctx context.Context, key string) error
 
 	client *Client
 	getOp  api.Spec
 	noun   string // names an object in messages
 	cache  *listcache.Cache[T]
-	// count returns a page with the length of the list.
+	// count returns a page that contains the length of the list.
 	count func(context.Context) (*api.Page[T], error)
 
-	reads atomic.Int64 // that are Shared
-	// total is the length of the list; 0: not known, negative: the list can't be read.
+	reads atomic.Int64 // the number of Shared reads
+	// total is the length of the list, or 0 if it is unknown or the list can't be read.
 	total atomic.Int64
 }
 
-// newKind returns a kind of object. request returns the request that names one object.
+// newKind returns a kind of object. request returns the request for an object.
 func newKind[T, List any, P pagedRequest[List], Req any](
 	c *Client, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
@@ -58,7 +57,7 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 	return k
 }
 
-// one returns the only object that was found for a description.
+// one returns the only found object, or an error that contains the description.
 func (k *Kind[T]) one(description string, found []T, err error) (*T, error) {
 	switch {
 	case err != nil:
@@ -71,7 +70,7 @@ func (k *Kind[T]) one(description string, found []T, err error) (*T, error) {
 	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.cache.ID)}
 }
 
-// cached is [listcache.Cache.Get]. A caller that gives up gets the error of an interrupted call.
+// cached calls [listcache.Cache.Get]. If ctx ends, it returns the error of an interrupted call.
 func (k *Kind[T]) cached(ctx context.Context, key string) (*T, error) {
 	v, err := k.cache.Get(ctx, key)
 	if err != nil && errors.Is(err, ctx.Err()) {
@@ -80,20 +79,20 @@ func (k *Kind[T]) cached(ctx context.Context, key string) (*T, error) {
 	return v, err
 }
 
-// A plan that has read enoughReads objects of a kind continues with the list, if that
-// has at most objectsPerRead objects for each read so far: a page of 1,000 costs an API
-// about as much as 10 reads.
+// After enoughReads reads of a kind, a plan continues with the list if the list contains at
+// most objectsPerRead objects for each read so far: a page of 1,000 costs an API about as
+// much as 10 reads.
 const (
 	enoughReads    = 50
 	objectsPerRead = 100
 )
 
-// Reads selects when a read of an object comes from a cached list. The default is only if the API
-// can't read a single object.
+// Reads selects when a read of an object comes from a cached list. By default, it does only if the
+// API can't read a single object.
 type Reads int
 
 const (
-	// Shared is for the reads of a plan: many of them share one list of the account, see share.
+	// Shared is for a plan, where many reads share one list of the account, see [Kind.share].
 	Shared Reads = iota + 1
 	// Uncached is for reads that must not come from an earlier list.
 	Uncached
@@ -101,15 +100,14 @@ const (
 
 type readsKey struct{}
 
-// WithReads returns a context whose reads are Shared or Uncached.
+// WithReads returns a context for reads that are Shared or Uncached.
 func WithReads(ctx context.Context, r Reads) context.Context {
 	return context.WithValue(ctx, readsKey{}, r)
 }
 
-// share reads an object with get or, if the context allows that and it is cheaper, takes it
-// from a list that this client has read. An object that the list lacks is read with get too,
-// so that a list which hides objects makes none look deleted. Nothing is shared any more once
-// this client has changed something.
+// share reads an object with get or, if the context allows it and it is cheaper, from a list
+// shared with other reads. If the list lacks the object, share calls get, so that an incomplete
+// list makes no object look deleted. Sharing ends with the first change by this client.
 func (k *Kind[T]) share(ctx context.Context, key string, get func(context.Context) (*T, error)) (*T, error) {
 	if ctx.Value(readsKey{}) != Shared || key == "" || !k.isListCheaper(ctx) {
 		return get(ctx)
@@ -138,7 +136,7 @@ func (k *Kind[T]) isListCheaper(ctx context.Context) bool {
 	return total > 0 && total <= objectsPerRead*reads
 }
 
-// read returns one object, from the list if this API lacks the operation for it.
+// read returns one object, from the list if this API lacks the operation.
 func read[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
 	if key == "" {
 		return nil, fmt.Errorf("%s: the %s has no id", op.ID, k.noun)
@@ -171,7 +169,8 @@ func read[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T],
 	return v, err
 }
 
-// isNamed reports whether key can name an object. An address may also be an alias.
+// isNamed reports whether key may name an object: its id, or any natural key, because an
+// address may be an alias.
 func (k *Kind[T]) isNamed(v *T, key string) bool {
 	if k.cache.Name != nil && uuid.Validate(key) != nil {
 		return true
@@ -179,7 +178,7 @@ func (k *Kind[T]) isNamed(v *T, key string) bool {
 	return k.cache.Normalize(k.cache.ID(v)) == k.cache.Normalize(key)
 }
 
-// requireID refuses a response without an object, for instance an empty one.
+// requireID refuses a response without an object, for example an empty response.
 func requireID(s api.Spec, key, id string) error {
 	if id == "" {
 		return fmt.Errorf("the response to %s holds no object", transport.Subject(s.ID, key))
@@ -187,13 +186,12 @@ func requireID(s api.Spec, key, id string) error {
 	return nil
 }
 
-// diagnose decides what the failure of a lifecycle operation on an object means.
-// If this API lacks the operation, it returns nil. Otherwise it returns an error, such as the
-// failure.
+// diagnose interprets the failure of a lifecycle operation on an object. It returns nil if this
+// API lacks the operation, and otherwise an error, usually the failure.
 //
-// A 404 is ambiguous until the operation has responded for some object: only the
-// list proves whether the object or the operation is missing. An object that is not
-// in the cached list is gone. One that is there is looked up again in a new list.
+// A 404 is ambiguous until the operation has succeeded for some object: only the
+// list proves whether the object or the operation is missing. An object missing from
+// the cached list is gone. Otherwise, a new list decides.
 func (k *Kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) error {
 	o := k.client.operation(s)
 	e, ok := errors.AsType[*Error](failure)
@@ -238,14 +236,13 @@ func update[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T
 	if err != nil {
 		return nil, err
 	}
-	if requireID(op.Spec, key, k.cache.ID(v)) != nil || !k.isNamed(v, key) { // the response has no content, or another object
+	if requireID(op.Spec, key, k.cache.ID(v)) != nil || !k.isNamed(v, key) { // the response contains no object, or another one
 		return k.Get(ctx, key)
 	}
 	return v, nil
 }
 
-// remove deletes one object. If the outcome of an attempt is unknown, it is a
-// success that the next one finds no object.
+// remove deletes one object. After an attempt with unknown outcome, a 404 counts as success.
 func remove[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, api.NoContent], req *Req, key string) error {
 	_, maybe, err := write(ctx, k, op, req, key, ErrDeleteUnsupported)
 	if maybe && IsNotFound(err) {
@@ -254,8 +251,8 @@ func remove[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, a
 	return err
 }
 
-// write sends a change of one object. If the API lacks the operation, the error is
-// missing. maybe reports that the API may have processed a request that failed.
+// write sends a change of one object. If the API lacks the operation, the error wraps
+// missing. maybe reports that the API may have processed the failed request.
 func write[Req, T, Resp any](ctx context.Context, k *Kind[T], op api.Operation[Req, Resp], req *Req, key string, missing error) (resp *Resp, maybe bool, err error) {
 	o := k.client.operation(op.Spec)
 	if o.isAbsent() {
@@ -275,7 +272,7 @@ func write[Req, T, Resp any](ctx context.Context, k *Kind[T], op api.Operation[R
 	if err := k.diagnose(ctx, op.Spec, err, key); err != nil {
 		return nil, maybe, err
 	}
-	if o.present.Load() { // so somebody else has sent this response
+	if o.present.Load() { // a proxy may have sent this response
 		return nil, maybe, fmt.Errorf("%w; but the object is still there", undecided{err})
 	}
 	return nil, maybe, unsupported(missing, op.Spec, key)

@@ -17,7 +17,7 @@ type pagedRequest[Req any] interface {
 	SetPaging(page, pageSize int)
 }
 
-// list returns every object of a list, page by page. After an error nothing follows.
+// list returns every object of a list, page by page. An error ends the sequence.
 func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string) iter.Seq2[T, error] {
 	o := c.operation(op.Spec)
 	return listcache.Pages[T]{
@@ -34,7 +34,7 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 	}.All(ctx)
 }
 
-// count returns the first object of a list, in a page that has the length of the list.
+// count requests a page of one object, which also contains the length of the list.
 func count[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req) (*api.Page[T], error) {
 	P(&req).SetPaging(1, 1)
 	return call(ctx, c, op, &req, "")

@@ -41,8 +41,7 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) 
 	})
 }
 
-// CountMailboxes returns how many mailboxes a domain has, by its id or name, with one
-// request.
+// CountMailboxes returns the number of mailboxes in a domain (id or name), with one request.
 func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error) {
 	page, err := count(ctx, c, api.ListMailboxes, api.ListMailboxesRequest{Domain: domain})
 	switch {
@@ -54,13 +53,13 @@ func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error)
 	return page.Total, nil
 }
 
-// UpdateMailbox changes the fields of a mailbox that body has.
+// UpdateMailbox changes the fields of a mailbox that are set in body.
 func (c *Client) UpdateMailbox(ctx context.Context, mailbox string, body api.UpdateMailboxBody) (*api.Mailbox, error) {
 	req := &api.UpdateMailboxRequest{Mailbox: mailbox, Body: body}
 	return update(ctx, c.Mailboxes, api.UpdateMailbox, req, mailbox)
 }
 
-// ExportMailboxes returns mailboxes as CSV. The caller closes it, and keeps ctx
+// ExportMailboxes returns mailboxes as CSV. The caller closes the reader, and keeps ctx
 // alive while reading.
 func (c *Client) ExportMailboxes(ctx context.Context, body api.ExportMailboxesBody) (io.ReadCloser, error) {
 	return transport.Stream(ctx, c.transport, api.ExportMailboxes, &api.ExportMailboxesRequest{Body: body})
@@ -72,8 +71,8 @@ func inDomain(m *api.Mailbox, domain string) bool {
 	return normalizeID(m.DomainID) == domain || normalizeDomain(m.DomainName) == domain
 }
 
-// hasNames reports whether a mailbox has the names of a request. One with the same
-// address and other names existed before.
+// hasNames reports whether the names of a mailbox equal the names of a request. A mailbox with
+// the same address but other names existed before.
 func hasNames(m *api.Mailbox, first, last string) bool {
 	return strings.TrimSpace(m.FirstName) == strings.TrimSpace(first) && strings.TrimSpace(m.LastName) == strings.TrimSpace(last)
 }

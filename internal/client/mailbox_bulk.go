@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// checkBulk is what to do about an unknown outcome of a bulk create.
+// checkBulk is the advice after an unknown outcome of a bulk create.
 const checkBulk = "Run apply again: it looks for the mailboxes first."
 
 // MailboxOutcome is the outcome of one item of CreateMailboxes.
@@ -22,8 +22,8 @@ type MailboxOutcome struct {
 	Err     error
 }
 
-// CreateMailboxes creates mailboxes of one domain, by id or name, with bulk requests. It
-// returns an outcome for each item, in their order. No two items may have one address.
+// CreateMailboxes creates mailboxes in one domain (id or name) with bulk requests. It returns
+// an outcome for each item, in the order of the items. Each item requires a different address.
 func (c *Client) CreateMailboxes(ctx context.Context, domain string, items []api.NewMailboxItem) []MailboxOutcome {
 	outcomes := make([]MailboxOutcome, len(items))
 	queue := make([]bulkItem, len(items))
@@ -35,15 +35,15 @@ func (c *Client) CreateMailboxes(ctx context.Context, domain string, items []api
 	return outcomes
 }
 
-// bulkItem is an item of a bulk request, and where its outcome goes.
+// bulkItem is an item of a bulk request with its outcome.
 type bulkItem struct {
 	api.NewMailboxItem
-	key     string // its local part as mailboxes are compared
+	key     string // of localPartKey
 	outcome *MailboxOutcome
 }
 
-// createChunk creates the items of one request, or of several if the API accepts only
-// fewer items in one.
+// createChunk creates the items with one request, or with several if the API accepts fewer
+// items in a request.
 func (c *Client) createChunk(ctx context.Context, domain string, items []bulkItem) {
 	for len(items) > 0 {
 		n := min(len(items), int(c.bulkLimit.Load()))
@@ -56,8 +56,7 @@ func (c *Client) createChunk(ctx context.Context, domain string, items []bulkIte
 	}
 }
 
-// isBulkTooLarge reports whether err refuses the number of items, or the size of the
-// body.
+// isBulkTooLarge reports whether err refuses the number of items or the size of the body.
 func isBulkTooLarge(err error) bool {
 	return StatusOf(err) == http.StatusRequestEntityTooLarge ||
 		slices.ContainsFunc(ProblemsAt(err, "body", "items"), func(p Problem) bool { return len(p.Loc) == 2 })
@@ -69,10 +68,10 @@ type bulkCreate struct {
 	domain  string
 	items   []bulkItem
 	started time.Time
-	found   map[int]*api.Mailbox // by item, what the lookups found; nil: there was none
+	found   map[int]*api.Mailbox // the mailboxes that the lookups found, by item; nil without a lookup
 }
 
-// send sets the outcome of each item. Its error is that of the whole request.
+// send sets the outcome of each item. It returns the error of the request as a whole.
 func (b *bulkCreate) send(ctx context.Context) error {
 	body := api.CreateMailboxesBody{Domain: b.domain, Items: make([]api.NewMailboxItem, len(b.items))}
 	for i := range b.items {
@@ -91,7 +90,7 @@ func (b *bulkCreate) send(ctx context.Context) error {
 			if err := b.lookUp(ctx); err != nil || len(b.found) < len(b.items) {
 				return nil, err
 			}
-			return []api.CreatedMailboxes{{}}, nil // everything is in b.found
+			return []api.CreatedMailboxes{{}}, nil // b.found contains every item
 		},
 		invalidate: b.Mailboxes.cache.Invalidate,
 		effect:     "some of the mailboxes may have been created", check: checkBulk,
@@ -111,8 +110,8 @@ func (b *bulkCreate) send(ctx context.Context) error {
 	return err
 }
 
-// report sets the outcomes that a response has. After an attempt with an unknown outcome,
-// an item whose address is taken may be what that attempt created.
+// report sets the outcomes that a response contains. After an attempt with an unknown outcome,
+// it looks up the items with a taken address, because that attempt may have created them.
 func (b *bulkCreate) report(ctx context.Context, r *api.CreatedMailboxes, call *transport.Call) {
 	for i := range r.Created {
 		*b.items[r.Created[i].Index].outcome = MailboxOutcome{Mailbox: &r.Created[i].Mailbox}
@@ -127,7 +126,7 @@ func (b *bulkCreate) report(ctx context.Context, r *api.CreatedMailboxes, call *
 	}
 	switch {
 	case call.IsReplayed():
-		b.found = nil // the response is that of the attempt that created them
+		b.found = nil // the response contains every outcome of the first attempt
 	case b.found != nil:
 		if err := b.lookUp(ctx); err != nil {
 			for _, item := range taken {
@@ -140,7 +139,7 @@ func (b *bulkCreate) report(ctx context.Context, r *api.CreatedMailboxes, call *
 	}
 }
 
-// isComplete reports whether a response has each item once, with the mailbox of its
+// isComplete reports whether a response contains each item once, with the mailbox of its
 // address.
 func (b *bulkCreate) isComplete(r *api.CreatedMailboxes) bool {
 	reported := map[int]bool{}
@@ -160,8 +159,7 @@ func (b *bulkCreate) isComplete(r *api.CreatedMailboxes) bool {
 	return len(reported) == len(b.items) && len(r.Created)+len(r.Failed) == len(b.items)
 }
 
-// lookUp adds the mailboxes to b.found that the domain's list has and that this request
-// may have created.
+// lookUp adds to b.found the mailboxes in the domain's list that this request may have created.
 func (b *bulkCreate) lookUp(ctx context.Context) error {
 	if b.found == nil {
 		b.found = map[int]*api.Mailbox{}
@@ -178,8 +176,7 @@ func (b *bulkCreate) lookUp(ctx context.Context) error {
 		if !ok || !inDomain(&m, b.domain) || !hasNames(&m, b.items[i].FirstName, b.items[i].LastName) {
 			continue
 		}
-		// An older mailbox existed before, with the names of the request by chance. The
-		// clock is that of the list's response.
+		// An older mailbox may have the names of the request by chance.
 		if age, ok := b.age(m.CreatedAt, b.started); !ok || age <= clockSlack {
 			b.found[i] = &m
 		}
@@ -187,10 +184,10 @@ func (b *bulkCreate) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// localPartKey returns the form of a local part in which mailboxes are compared.
+// localPartKey returns the form of a local part for comparisons.
 func localPartKey(localPart string) string { return strings.ToLower(localPart) }
 
-// itemError returns the error of an item that the API has refused, with the field as in an
+// itemError returns the error of an item that the API refused. It names the field like an
 // error of CreateMailbox.
 func itemError(domain string, item api.NewMailboxItem, failed api.FailedMailboxItem, requestID string) *Error {
 	p := Problem{Msg: transport.Clean(failed.Message), Type: failed.Code}

@@ -44,8 +44,8 @@ func outcomesOf(outcomes []MailboxOutcome) string {
 	return strings.Join(words, " ")
 }
 
-// TestBulkWithLostResponses checks that each item has the outcome that it would have
-// without the fault, with and without support for keys.
+// TestBulkWithLostResponses checks the outcome of each item after faults, with and without
+// support for keys.
 func TestBulkWithLostResponses(t *testing.T) {
 	made := func(at string, o fakeapi.Object) fakeapi.Object {
 		o["created_at"] = at
@@ -110,8 +110,8 @@ func TestBulkWithLostResponses(t *testing.T) {
 	}
 }
 
-// TestBulkReplayed checks that a replayed response has precedence over the lookup: a
-// mailbox that somebody else has just created is a conflict.
+// TestBulkReplayed checks that a replayed response takes precedence over the lookup: a
+// mailbox just created by somebody else is a conflict.
 func TestBulkReplayed(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropAfter: true})
 	f.HonoursKeys = true
@@ -120,8 +120,8 @@ func TestBulkReplayed(t *testing.T) {
 	assert.Check(t, got == "already_exists invalid_local_part", "%s after %v", got, f.Sent())
 }
 
-// TestBulkThatIsProcessedLate checks that mailboxes are taken that the first attempt
-// creates only after the lookup, in an API that ignores keys.
+// TestBulkThatIsProcessedLate checks that, with an API that ignores keys, mailboxes that the
+// first attempt creates only after the lookup are taken.
 func TestBulkThatIsProcessedLate(t *testing.T) {
 	for _, canList := range []bool{true, false} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropBefore: true})
@@ -147,8 +147,8 @@ func TestBulkThatIsProcessedLate(t *testing.T) {
 	}
 }
 
-// TestBulkSplits checks that calls of more items than a request may have are split, also
-// if the API accepts fewer than the contract, which is learned once.
+// TestBulkSplits checks that a call with too many items for one request is split, also if the
+// API accepts fewer items than the contract, which is learned once.
 func TestBulkSplits(t *testing.T) {
 	var locals []string
 	for i := range 250 {
@@ -178,8 +178,7 @@ func TestBulkSplits(t *testing.T) {
 	}
 }
 
-// TestBulkInterrupted checks that mailboxes are found that were created when the run was
-// interrupted.
+// TestBulkInterrupted checks that mailboxes created before an interruption of the run are found.
 func TestBulkInterrupted(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropAfter: true})
 	ctx, cancel := context.WithCancel(t.Context())

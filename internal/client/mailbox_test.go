@@ -34,7 +34,7 @@ func TestLostCreateOfAnAddress(t *testing.T) {
 	assert.Check(t, err == nil && m.PrimaryEmail == "jane@example.com" && f.Count("create-mailbox") == 1, "%+v, %v", m, err)
 }
 
-// TestUpdateWithoutContent checks that the object is read if the response to a change has
+// TestUpdateWithoutContent checks that the object is read if the response to a change contains
 // no body, or another object.
 func TestUpdateWithoutContent(t *testing.T) {
 	for _, text := range []string{" ", "null", "{}", `{"id":"11111111-0000-4000-8000-00000000000b"}`} {

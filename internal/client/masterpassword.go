@@ -14,7 +14,8 @@ func (c *Client) ListMasterPasswords(ctx context.Context, req api.ListMasterPass
 	return list(ctx, c, api.ListMasterPasswords, req, masterPasswordKeys.ID)
 }
 
-// FindMasterPassword looks a master password up by its scope and its name, which may differ in case.
+// FindMasterPassword looks a master password up by its scope and name. The case of the name matters
+// only if several match.
 func (c *Client) FindMasterPassword(ctx context.Context, name string, scope Scope) (*api.MasterPassword, error) {
 	found, err := c.findMasterPasswords(ctx, name, scope)
 	if slices.ContainsFunc(found, func(p api.MasterPassword) bool { return p.Name == name }) {
@@ -36,9 +37,9 @@ func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Sco
 	})
 }
 
-// CreateMasterPassword creates a master password. If a generated secret was lost with its
-// response, the error is a *SecretLostError, and the master password is returned too if
-// this call has certainly created it.
+// CreateMasterPassword creates a master password. If the response with a generated secret was
+// lost, the error is a *SecretLostError, and the master password is returned too if this call
+// certainly created it.
 func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMasterPasswordBody) (*api.CreatedMasterPassword, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
 	p, _, err := create(ctx, c, api.CreateMasterPassword, &api.CreateMasterPasswordRequest{Body: body}, createSpec[api.CreatedMasterPassword]{

@@ -13,15 +13,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// operation is what the client has learned of one operation of this API.
+// operation stores whether this API supports an operation.
 type operation struct {
-	// finding is held by a call that finds out whether the API has the operation. Others can
-	// give up waiting for it.
+	// finding is held while a call finds out whether the API supports the operation. It is a
+	// semaphore because a wait for it must end with the context.
 	finding  *semaphore.Weighted
-	failed   bool         // guarded by finding: a read that Supports has made for it failed
-	present  atomic.Bool  // it has responded
-	missing  atomic.Bool  // some response said that the API lacks it
-	pageSize atomic.Int64 // of a list: the largest that the API accepts; 0: not known
+	failed   bool         // a read by Supports failed; guarded by finding
+	present  atomic.Bool  // the operation succeeded once
+	missing  atomic.Bool  // a response showed that the API lacks the operation
+	pageSize atomic.Int64 // the largest page of a list that the API accepts; 0: unknown
 }
 
 func (c *Client) operation(s api.Spec) *operation {
@@ -32,8 +32,8 @@ func (c *Client) operation(s api.Spec) *operation {
 func (o *operation) isKnown() bool  { return o.present.Load() || o.missing.Load() }
 func (o *operation) isAbsent() bool { return o.missing.Load() && !o.present.Load() }
 
-// call sends a request whose path names nothing but the account, so that a 404 says that
-// this API lacks the operation. about names the subject in messages.
+// call sends a request to a path that names no object but the account, so that a 404 means
+// that this API lacks the operation. about names the subject in messages.
 func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, about string) (*Resp, error) {
 	o := c.operation(op.Spec)
 	if o.isAbsent() {
@@ -43,8 +43,8 @@ func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 	return v, c.orAbsent(ctx, op.Spec, err, ErrReadUnsupported, about)
 }
 
-// orAbsent returns missing, one of the Err…Unsupported, if a failure shows that this API lacks an operation
-// whose path names nothing but the account, and otherwise the failure.
+// orAbsent returns missing, one of the Err…Unsupported, if a failure shows that this API lacks an operation,
+// and otherwise the failure. The path of the operation must name no object but the account.
 func (c *Client) orAbsent(ctx context.Context, s api.Spec, failure, missing error, about string) error {
 	if !s.Lifecycle() || c.operation(s).present.Load() || !IsUnsupported(failure) && StatusOf(failure) != http.StatusNotFound {
 		return failure
@@ -55,7 +55,7 @@ func (c *Client) orAbsent(ctx context.Context, s api.Spec, failure, missing erro
 	return unsupported(missing, s, about)
 }
 
-// send sends a request. A success shows that this API has the operation.
+// send sends a request. A success shows that this API supports the operation.
 func send[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, about string) (*Resp, *transport.Call, error) {
 	call, err := c.transport.NewCall(op.Spec, req)
 	if err != nil {
@@ -69,9 +69,9 @@ func send[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 	return v, call, err
 }
 
-// confirmAbsent records that this API lacks an operation, because of a failure. At a wrong
+// confirmAbsent records that this API lacks an operation, as the failure shows. At a wrong
 // base URL every operation is missing, and a destroy would drop every object from the
-// state: so there must have been some response of the contract, or a list of domains.
+// state. Therefore it requires an earlier response of the contract, or a list of domains.
 func (c *Client) confirmAbsent(ctx context.Context, s api.Spec, failure error) error {
 	if !c.transport.Confirmed.Load() {
 		err := c.ping(ctx)
@@ -86,21 +86,21 @@ func (c *Client) confirmAbsent(ctx context.Context, s api.Spec, failure error) e
 	return nil
 }
 
-// ping requests a list that every API has.
+// ping requests the list of domains, which every API supports.
 func (c *Client) ping(ctx context.Context) error {
 	_, err := transport.Do(ctx, c.transport, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: 1}})
 	return err
 }
 
-// isAPIRefusal reports whether the API itself, and no proxy, refuses the credential.
+// isAPIRefusal reports whether the API itself, not a proxy, refuses the credential.
 func isAPIRefusal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && len(e.Problems) > 0 && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
 }
 
-// Supports reports whether this API has a lifecycle operation, unless it has turned out to
-// lack that or the one that reads the same kind of object. If neither is known yet, Supports
-// reads the object with the id.
+// Supports reports whether this API supports a lifecycle operation: true unless the API turned
+// out to lack it, or the operation that reads the same kind of object. If neither is known yet,
+// Supports reads the object with the id.
 func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 	return c.supports[op.Kind.Tag](ctx, op, id)
 }
@@ -109,8 +109,8 @@ func (k *Kind[T]) supports(ctx context.Context, op api.Spec, id string) bool {
 	o, get := k.client.operation(op), k.client.operation(k.getOp)
 	if o.finding.Acquire(ctx, 1) == nil {
 		defer o.finding.Release(1)
-		// After a read that failed, a read of any other object would fail too, after all
-		// attempts. An object that is gone is no failure, because the next one may exist.
+		// After a failed read, a read of any other object would also fail, after all attempts.
+		// A missing object is no failure, because the next object may exist.
 		if !o.failed && !o.isKnown() && !get.isKnown() {
 			_, err := k.Get(ctx, id)
 			o.failed = !IsNotFound(err) && ctx.Err() == nil // after a success, the operation of the read is known

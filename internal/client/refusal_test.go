@@ -29,9 +29,9 @@ func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Request: req, Body: io.NopCloser(strings.NewReader(`{"detail":[{"msg":"no"}]}`))}, nil
 }
 
-// TestRefusals makes every call with each of its requests refused: it returns the refusal, and
-// otherwise succeeds. ClaimDedicatedIP can do without the list that it reads first, and Caller
-// looks at another operation.
+// TestRefusals checks that every call returns the refusal of any of its requests, and otherwise
+// succeeds, except that ClaimDedicatedIP tolerates a refusal of its first list. TestCaller tests
+// Caller.
 func TestRefusals(t *testing.T) {
 	for call, fn := range callsOf(newClient(t, fakeapi.New())) {
 		last := fn.Type().Out(fn.Type().NumOut() - 1)

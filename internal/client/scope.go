@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Scope is what a master password or a forwarding rule applies to: a domain (id
+// Scope is the scope of a master password or a forwarding rule: a domain (id
 // or name), a workspace or, if both are empty, the account.
 type Scope struct {
 	Domain, WorkspaceID string
@@ -41,7 +41,7 @@ func (s Scope) scopeType() string {
 	return vocab.ScopeAccount
 }
 
-// inScope returns a function that reports whether a scope of the API is s.
+// inScope returns a function that reports whether a scope in a response is s.
 func (c *Client) inScope(ctx context.Context, s Scope) (func(scopeType, scopeID string) bool, error) {
 	want := normalizeID(cmp.Or(s.Domain, s.WorkspaceID))
 	if s.Domain != "" && uuid.Validate(s.Domain) != nil {

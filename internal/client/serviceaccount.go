@@ -25,8 +25,8 @@ func (c *Client) findServiceAccounts(ctx context.Context, name string) ([]api.Se
 }
 
 // CreateServiceAccount creates a service account. If the response with its token was lost,
-// the error is a *SecretLostError, and the service account is returned too if this call has
-// certainly created it. Without a list it is an *UnknownOutcomeError.
+// the error is a *SecretLostError, and the service account is returned too if this call
+// certainly created it. If the API can't list them, the error is an *UnknownOutcomeError.
 func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServiceAccountBody) (*api.CreatedServiceAccount, error) {
 	a, _, err := create(ctx, c, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, createSpec[api.CreatedServiceAccount]{
 		object:    body.Name,

@@ -13,9 +13,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// TestSharedReads checks for each kind that many reads of a plan share a list, that other
-// reads, those of what the list lacks and those after a change do not, and that a list is not
-// read if it is too long or is refused.
+// TestSharedReads checks for each kind that many reads of a plan share a list, but not the
+// reads outside a plan, of an object that the list lacks, after a change, or if the list is
+// refused.
 func TestSharedReads(t *testing.T) {
 	for name, l := range lifecycles {
 		for _, refused := range []bool{false, true} {
@@ -59,8 +59,8 @@ func TestSharedReads(t *testing.T) {
 	}
 }
 
-// TestLongListIsNotShared checks that a plan reads a long list only if it reads a good part
-// of it.
+// TestLongListIsNotShared checks that a plan reads a long list only if it reads a large part
+// of the objects.
 func TestLongListIsNotShared(t *testing.T) {
 	f := withDomains(objectsPerRead*enoughReads + 1)
 	c := newClient(t, f)
@@ -93,8 +93,8 @@ func TestUncachedReads(t *testing.T) {
 	}
 }
 
-// TestCachedListAfterAnUpdate checks that a read returns the new object after an update, also
-// one whose response was lost, from a new list if the API can't read one object.
+// TestCachedListAfterAnUpdate checks that a read returns the new object after an update, even if
+// the response was lost; from a new list if the API can't read one object.
 func TestCachedListAfterAnUpdate(t *testing.T) {
 	for name, fault := range map[string]fakeapi.Fault{
 		"response":            {},

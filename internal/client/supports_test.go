@@ -248,8 +248,8 @@ func TestListFailsDuringTheCheck(t *testing.T) {
 	}
 }
 
-// TestNotFoundOfAProxy checks that the 404 page of a proxy is not taken for the API's,
-// even if the operation exists.
+// TestNotFoundOfAProxy checks that the 404 page of a proxy does not count as a response of the
+// API, even if the operation exists.
 func TestNotFoundOfAProxy(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
@@ -296,7 +296,7 @@ func createWorkspace(ctx context.Context, c *Client) error {
 	return err
 }
 
-// TestMaybeCreated checks that a create whose outcome is unknown is not called unsupported: its resent
+// TestMaybeCreated checks that a create with unknown outcome is not called unsupported: its resent
 // request may have reached another server.
 func TestMaybeCreated(t *testing.T) {
 	f := fakeapi.New()
@@ -350,8 +350,8 @@ func TestWrongBaseURL(t *testing.T) {
 	}
 }
 
-// TestCaller checks what an API without that operation says of a credential: a refusal of its
-// own may be a missing capability, and a proxy's page is an error.
+// TestCaller checks Caller on an API without the operation: a 403 of the API itself is no error,
+// because it may mean a missing capability, but a proxy's page is an error.
 func TestCaller(t *testing.T) {
 	f := fakeapi.New()
 	f.Refuses = map[string]fakeapi.Response{"get-caller": {Status: 200, Body: fakeapi.Object{"id": "me"}}}

@@ -20,14 +20,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// AccountID is the account that the requests are for.
+// AccountID is the id of the account in the requests.
 const AccountID = "0b0e7a5e-0000-4000-8000-00000000acc0"
 
 // Object is a stored object, as JSON.
 type Object = map[string]any
 
-// API is a programmable API behind an http.RoundTripper. It is no model of the
-// real server: it stores what it gets and responds as the test says.
+// API is a programmable API behind an http.RoundTripper. Unlike the real server, it
+// stores any object unchecked and responds as the test demands.
 type API struct {
 	Clock    *Clock
 	Requests []Request
@@ -36,10 +36,10 @@ type API struct {
 
 	HonoursKeys bool            // it replays responses by Idempotency-Key
 	Unique      bool            // 409 for a create whose natural key exists
-	Without     map[string]bool // the ids of operations that it lacks
-	LackStatus  int             // its status code for them: 404, 405 or 501
+	Without     map[string]bool // the ids of missing operations
+	LackStatus  int             // the status code of missing operations: 404, 405 or 501
 	RejectsSize int             // 422 for a larger page_size
-	// MaxBulkItems is how many items a bulk request may have, 422 for more; 0: any.
+	// MaxBulkItems limits the items of a bulk request, with 422 for more; 0: no limit.
 	MaxBulkItems int
 	Refuses      map[string]Response // by operation id
 
@@ -52,35 +52,34 @@ type API struct {
 	nextID   int
 }
 
-// Request is a request that the API got.
+// Request is a received request.
 type Request struct {
 	Op, Key, Body string
 	Query         url.Values
 	Header        http.Header
 }
 
-// Response is a status code and a body: nil, a string, or what is marshalled as
-// JSON.
+// Response is a status code and a body: nil, a string, or a value to marshal as JSON.
 type Response struct {
 	Status int
 	Body   any
 }
 
-// Fault changes what happens to one request of an operation.
+// Fault makes requests of an operation fail or return another body.
 type Fault struct {
 	Op         string
-	DropBefore bool // the request is not processed, and gets no response
+	DropBefore bool // the request is lost before it is processed
 	DropAfter  bool // the request is processed, and its response is lost
 	Status     int  // the request is not processed, and gets this status code
 	Header     http.Header
 	Text       string // the response body
-	Times      int    // how often; 0: once
+	Times      int    // the number of requests; 0: one
 }
 
 // ErrDropped is the error of a lost request or response.
 var ErrDropped = errors.New("connection reset by peer")
 
-// New returns an API without objects.
+// New returns an empty API.
 func New() *API {
 	return &API{
 		Clock:    &Clock{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
@@ -124,7 +123,7 @@ func (f *API) Count(op string) int {
 	return len(slices.DeleteFunc(f.Sent(), func(sent string) bool { return sent != op }))
 }
 
-// Add stores objects with new ids, and returns those.
+// Add stores objects, and returns their ids. It generates missing ids.
 func (f *API) Add(collection string, objects ...Object) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -228,7 +227,7 @@ func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []b
 	return a, nil
 }
 
-// Problem returns an error response of the contract, about the body or another place.
+// Problem returns an error response of the contract, about loc or, without loc, the body.
 func Problem(status int, typ, msg string, loc ...string) Response {
 	if loc == nil {
 		loc = []string{"body"}
@@ -273,7 +272,7 @@ type Clock struct {
 	// Time is the current time. Use Now and Advance while requests are sent.
 	Time   time.Time
 	Sleeps []time.Duration
-	// OnSleep runs before a sleep, for instance to change what is stored.
+	// OnSleep runs before a sleep, for example to change a stored object.
 	OnSleep func()
 
 	mu sync.Mutex

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// collectionOf returns where the objects of an operation are stored.
+// collectionOf returns the key of Stored for the objects of an operation.
 func collectionOf(s api.Spec) string {
 	path := strings.TrimPrefix(s.Path, api.Prefix+"/")
 	for _, cut := range []string{"/{", "/purchase", "/claim", "/bulk", "/options"} {
@@ -109,7 +109,7 @@ func (f *API) create(s api.Spec, collection string, in Object) Response {
 	return Response{s.Status, response}
 }
 
-// naturalKey returns the values of the fields by which people know an object, of any kind.
+// naturalKey returns the values of an object's natural key fields, whatever its kind.
 func naturalKey(o Object) string {
 	var key []any
 	for _, k := range sample.Kinds() {
