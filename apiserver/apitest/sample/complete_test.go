@@ -20,8 +20,8 @@ import (
 const root = "../../.."
 
 // TestKindIsComplete lists the places that lack a kind of the contract, in the order in which to write
-// them. It reads the sources as text, so that it runs before everything else. Until it passes, the
-// failures of other tests follow from the same places.
+// them. It reads the sources as text, so that it runs before the missing code exists. Until it
+// passes, the same places make other tests fail.
 func TestKindIsComplete(t *testing.T) {
 	names := operationNames(t)
 	byTag := map[string][]api.Spec{}
@@ -41,21 +41,21 @@ func TestKindIsComplete(t *testing.T) {
 	}
 }
 
-// checklist collects what a kind lacks.
+// checklist collects the missing parts of a kind.
 type checklist struct {
 	// names maps the id of an operation to its name in package api.
 	names   map[string]string
 	missing []string
 }
 
-// lacks adds a line unless ok.
+// lacks adds a line to missing unless ok.
 func (c *checklist) lacks(ok bool, format string, args ...any) {
 	if !ok {
 		c.missing = append(c.missing, fmt.Sprintf(format, args...))
 	}
 }
 
-// contains reports whether a file that the pattern matches contains a text, and not only as the beginning
+// contains reports whether a file that the pattern matches contains a text, other than as the beginning
 // of a longer name.
 func contains(pattern, text string) bool {
 	whole := regexp.MustCompile(regexp.QuoteMeta(text) + `(\W|$)`)
@@ -74,7 +74,7 @@ func (c *checklist) text(pattern, text, advice string, args ...any) {
 	c.lacks(contains(pattern, text), "%s: %s", strings.TrimSuffix(pattern, "/*.go"), fmt.Sprintf(advice, args...))
 }
 
-// operations adds a line with the operations whose form no file that the pattern matches contains.
+// operations adds a line with the operations for which no file that the pattern matches contains the form.
 func (c *checklist) operations(ops []api.Spec, pattern, form, advice string, args ...any) {
 	var absent []string
 	for _, op := range ops {
@@ -122,7 +122,7 @@ func (c *checklist) kind(ops []api.Spec) {
 	}
 }
 
-// samples checks the samples themselves.
+// samples checks the samples of a kind.
 func (c *checklist) samples(k *sample.Kind, ops []api.Spec) {
 	file := "apiserver/apitest/sample/" + k.File + ".go: "
 	for _, op := range ops {
@@ -196,14 +196,14 @@ func operationNames(t *testing.T) map[string]string {
 	return names
 }
 
-// fileOf returns the name that a kind's files have by custom.
+// fileOf returns the conventional name of a kind's files.
 func fileOf(kind api.Kind) string {
 	return strings.ToLower(strings.ReplaceAll(kind.Noun, " ", ""))
 }
 
 func lower(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
-// members returns the members of a body, each with a place for its value.
+// members lists the members of a body, each with a placeholder for the value.
 func members(body *api.Field) string {
 	names := make([]string, len(body.Members))
 	for i, f := range body.Members {

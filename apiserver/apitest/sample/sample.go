@@ -1,7 +1,7 @@
 // Package sample holds samples of each kind of object of the API, a file for each kind: valid request
-// bodies, a path, an object to create, and how Terraform declares and others change it. The tests of
-// the server, the client and the provider read them. [Kinds] lists the kinds, and TestKindIsComplete
-// lists what a kind lacks.
+// bodies, a path, an object to create, its configuration in Terraform, and changes outside of Terraform.
+// The tests of the server, the client and the provider use them. [Kinds] lists the kinds, and
+// TestKindIsComplete lists the missing samples and code of a kind.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package sample
@@ -19,7 +19,7 @@ import (
 const (
 	// AccountID is the account of the samples.
 	AccountID = "11111111-2222-4333-8444-555555555555"
-	// UnknownID is an id that no object has.
+	// UnknownID is an id that no object uses.
 	UnknownID = "99999999-9999-4999-8999-999999999999"
 )
 
@@ -30,32 +30,33 @@ type Object = map[string]any
 type Kind struct {
 	// Kind is the kind in the contract.
 	api.Kind
-	// File is the name of the kind's files without .go: here, and in the packages of the server.
+	// File is the name without .go of the kind's files in this package and in the packages of the server.
 	File string
 	// Bodies are valid request bodies by operation id, in an account with the domain example.com and
 	// its mailbox jane. The bodies of a create and of an update set every field, except for Hidden.
 	Bodies map[string]Object
 
-	// Parameter is the path parameter that names an object; empty if no operation has one. Path is a
-	// value of it; empty for [UnknownID].
+	// Parameter is the path parameter that names an object; empty without such an operation. Path is
+	// a value of Parameter; empty for [UnknownID].
 	Parameter, Path string
-	// New returns the body of a create in a domain of an account. No two calls for different domains conflict. It is
-	// nil if the kind has no create of its own, or its objects can't lie in a domain that exists.
+	// New returns the body of a create in a domain of an account; creates in different domains never
+	// conflict. It is nil for a kind without a create, and for domains and workspaces, which the tests
+	// create themselves.
 	New func(accountID, domain string) Object
-	// Key lists the fields of a response by which people know an object.
+	// Key lists the response fields by which people identify an object.
 	Key []string
-	// Shown maps a field of a body to the field of the response that shows it, if its name differs.
+	// Shown maps a field of a body to the field of the response, if their names differ.
 	Shown map[string]string
-	// Hidden lists the fields of a create that no field of the response shows, or that no body of
-	// Bodies can set, with the reason.
+	// Hidden maps a body field that no response shows, or that Bodies can't set, to the reason.
 	Hidden map[string]string
 
-	// Resource is the type of the provider's resource. Unmanaged is the reason if there is none.
+	// Resource is the type of the provider's resource. Without one, Unmanaged contains the reason.
 	Resource, Unmanaged string
-	// Config declares an object, in the domain example.com if it needs one. Change lists attributes that
-	// change the object in place, nil if no operation does, and Replace attributes that replace it.
+	// Config declares an object, in the domain example.com if it requires a domain. Change lists
+	// attributes that change the object in place; nil if no operation can. Replace lists attributes
+	// that replace the object.
 	Config, Change, Replace Object
-	// Outside lists changes of an object that somebody else makes.
+	// Outside lists changes of an object outside of Terraform.
 	Outside []Change
 }
 
@@ -75,7 +76,7 @@ func Kinds() []*Kind {
 // Of returns the samples of a kind of the contract, or nil.
 func Of(kind api.Kind) *Kind { return find(func(k *Kind) bool { return k.Tag == kind.Tag }) }
 
-// Resource returns the samples of a resource. It panics if there are none.
+// Resource returns the samples of a resource type. It panics if there are none.
 func Resource(typeName string) *Kind {
 	k := find(func(k *Kind) bool { return k.Resource == typeName })
 	if k == nil {
@@ -84,7 +85,7 @@ func Resource(typeName string) *Kind {
 	return k
 }
 
-// Named returns the samples of the kind whose objects a path parameter names, or nil.
+// Named returns the samples of the kind with a path parameter, or nil.
 func Named(parameter string) *Kind {
 	return find(func(k *Kind) bool { return k.Parameter == parameter })
 }
@@ -125,7 +126,8 @@ func (k *Kind) Updates() []api.Spec {
 	return slices.DeleteFunc(k.Operations(), func(s api.Spec) bool { return s.Method != http.MethodPatch })
 }
 
-// TypeOf returns the Go type of the objects that operations list, or else of the first one's response.
+// TypeOf returns the Go type of the objects that the operations list or, without a list, of the
+// first operation's response.
 func TypeOf(ops []api.Spec) reflect.Type {
 	for _, op := range ops {
 		if !strings.HasPrefix(op.ID, "list-") {
@@ -140,7 +142,7 @@ func TypeOf(ops []api.Spec) reflect.Type {
 	return ops[0].Response
 }
 
-// Fields maps the fields of an object in JSON to their names in Go.
+// Fields maps the JSON names of an object's fields to the Go names.
 func (k *Kind) Fields() map[string]string {
 	object, names := TypeOf(k.Operations()), map[string]string{}
 	for _, f := range api.FieldsOf(object) {
@@ -149,7 +151,7 @@ func (k *Kind) Fields() map[string]string {
 	return names
 }
 
-// Collection returns the path of the kind's objects after the account's, such as /mailboxes.
+// Collection returns the path of the kind's objects below the account's prefix, such as /mailboxes.
 func (k *Kind) Collection() string {
 	s := k.operation(k.names)
 	return strings.TrimSuffix(strings.TrimPrefix(s.Path, api.Prefix), "/{"+k.Parameter+"}")
