@@ -21,7 +21,7 @@ type Client struct {
 	Token   string
 }
 
-// In returns the client for a subtest.
+// In returns a copy of the client for a subtest.
 func (c *Client) In(t TB) *Client {
 	copied := *c
 	copied.T = t
@@ -34,8 +34,8 @@ func (c *Client) Path(rest string) string {
 }
 
 // Do sends a request and checks the response against the contract. The path is below the
-// account's prefix, or begins with /v1/ or //. A body that is a string or an io.Reader is
-// sent as it is, any other as JSON. headers alternates names and values; an empty value
+// account's prefix, or begins with /v1/ or //. A string or an io.Reader is sent as the body
+// unchanged, any other body as JSON. headers alternates names and values; an empty value
 // removes a header.
 func (c *Client) Do(method, path string, body any, headers ...string) *Response {
 	c.T.Helper()
@@ -49,7 +49,7 @@ func (c *Client) Do(method, path string, body any, headers ...string) *Response 
 	return r
 }
 
-// Try is [Client.Do] for a request that may fail, and for other goroutines. It does not
+// Try is [Client.Do] for requests that may fail, and for other goroutines. It does not
 // check the response.
 func (c *Client) Try(ctx context.Context, method, path string, body any, headers ...string) (*Response, error) {
 	if !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "//") {
@@ -91,7 +91,7 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	return c.Send(r)
 }
 
-// Send sends a request as it is. If the response breaks off, it returns the received part
+// Send sends a request unchanged. If the response breaks off, it returns the received part
 // with the error.
 func (c *Client) Send(r *http.Request) (*Response, error) {
 	resp, err := c.HTTP.Do(r)

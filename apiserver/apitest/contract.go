@@ -21,7 +21,7 @@ type contract struct {
 	mux      *http.ServeMux
 	document Object
 	mu       sync.Mutex
-	compiler *jsonschema.Compiler // it keeps what it has compiled
+	compiler *jsonschema.Compiler // caches compiled schemas; guarded by mu
 }
 
 const documentURL = "openapi.json"
@@ -119,7 +119,7 @@ func (r *Response) Conforms() {
 	}
 }
 
-// checkError checks the rules for errors that a schema can't express.
+// checkError checks the rules for error bodies that a schema can't express.
 func (r *Response) checkError() {
 	r.T.Helper()
 	if len(r.JSON.(map[string]any)) != 1 || len(r.Problems()) == 0 {

@@ -51,8 +51,8 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
-// Entries returns the entries whose message begins with prefix. Lines that are not JSON
-// are skipped.
+// Entries returns the entries with a message that begins with prefix. It skips lines that
+// are not JSON.
 func (l *Log) Entries(prefix string) (entries []Object) {
 	for line := range strings.Lines(l.String()) {
 		var entry Object
@@ -66,7 +66,7 @@ func (l *Log) Entries(prefix string) (entries []Object) {
 	return entries
 }
 
-// Wait waits for an entry with a message and returns it. It ends the test if
+// Wait waits for an entry with a message and returns the entry. It fails the test if
 // the log ends first, or after a minute.
 func (l *Log) Wait(t TB, msg string) Object { t.Helper(); return l.WaitFor(t, msg, 1) }
 
@@ -78,7 +78,7 @@ func (l *Log) WaitFor(t TB, msg string, n int) Object {
 	return entry
 }
 
-// Await is [Log.WaitFor] for a log that may end first, which is an error.
+// Await is [Log.WaitFor], but returns an error if the log ends first.
 func (l *Log) Await(ctx context.Context, msg string, n int) (Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

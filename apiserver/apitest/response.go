@@ -24,7 +24,7 @@ func (r *Response) String() string {
 	return fmt.Sprintf("%s %s: %d %.2000s", r.Request.Method, r.Request.URL, r.Status, r.Raw)
 }
 
-// Want ends the test unless the response has that status code.
+// Want fails the test unless the status code matches.
 func (r *Response) Want(status int) *Response {
 	r.T.Helper()
 	if r.Status != status {
@@ -42,8 +42,7 @@ func (r *Response) Into(v any) *Response {
 	return r
 }
 
-// At returns the value at a place of the body, such as "items.0.id", or nil if there is
-// none.
+// At returns the value at a place of the body, such as "items.0.id", or nil.
 func (r *Response) At(place string) any {
 	v := r.JSON
 	for key := range strings.SplitSeq(place, ".") {
@@ -63,7 +62,7 @@ func (r *Response) At(place string) any {
 	return v
 }
 
-// Str returns the string at a place, or "" if there is none.
+// Str returns the string at a place of the body, or "".
 func (r *Response) Str(place string) string {
 	s, _ := r.At(place).(string)
 	return s
@@ -116,7 +115,7 @@ func (r *Response) Problems() []string {
 	return out
 }
 
-// Refused ends the test unless the response is an error with those [Response.Problems].
+// Refused fails the test unless the response is an error with exactly these [Response.Problems].
 func (r *Response) Refused(status int, problems ...string) *Response {
 	r.T.Helper()
 	if r.Status != status || !slices.Equal(r.Problems(), problems) {
@@ -125,7 +124,7 @@ func (r *Response) Refused(status int, problems ...string) *Response {
 	return r
 }
 
-// Says ends the test unless the message of the first problem contains the words.
+// Says fails the test unless the message of the first problem contains all words.
 func (r *Response) Says(words ...string) *Response {
 	r.T.Helper()
 	for _, w := range words {
@@ -136,5 +135,5 @@ func (r *Response) Says(words ...string) *Response {
 	return r
 }
 
-// Replayed reports whether this is the stored response of an earlier request.
+// Replayed reports whether this is a replayed response.
 func (r *Response) Replayed() bool { return r.Header.Get("Idempotency-Replayed") == "true" }

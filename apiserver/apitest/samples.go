@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Sample creates an object of the kind that a path parameter names, and returns its id. An object
-// that can lie in a domain is created in that one; no two calls for different domains conflict.
+// Sample creates an object of the kind of a path parameter, and returns its id. It creates the object
+// in the domain if the kind allows it; calls for different domains never conflict.
 func (c *Client) Sample(parameter, domain string) string {
 	c.T.Helper()
 	k := sample.Named(parameter)
@@ -26,7 +26,7 @@ func (c *Client) Sample(parameter, domain string) string {
 	return r.Str("id")
 }
 
-// With returns a copy of an object with more members; pairs alternates names and values.
+// With returns a copy of an object with additional members; pairs alternates names and values.
 func With(o Object, pairs ...any) Object {
 	out := Object{}
 	maps.Copy(out, o)
@@ -42,7 +42,7 @@ func (c *Client) Workspace(name string) string {
 	return c.Post("/workspaces", Object{"name": name}).Want(201).Str("id")
 }
 
-// DefaultWorkspace returns the id of the workspace that every account has.
+// DefaultWorkspace returns the id of the account's default workspace.
 func (c *Client) DefaultWorkspace() string { return api.DefaultWorkspaceID(c.Account) }
 
 // Purchase buys domains.
@@ -88,19 +88,18 @@ func (c *Client) CreateRecord(domain, name, typ, value string) *Response {
 	return c.Post("/dns-records", Object{"domain": domain, "name": name, "type": typ, "value": value})
 }
 
-// Option returns the id of one of the account's two options for dedicated IPs, "eu" or
-// "us".
+// Option returns the id of the account's option "eu" or "us" for dedicated IPs.
 func (c *Client) Option(key string) string { return sample.Option(c.Account, key) }
 
 // ServiceAccount creates a service account, which inherits the grants of its creator, and
-// returns its id and its client.
+// returns its id and a client with its token.
 func (s *Server) ServiceAccount(creator *Client, body Object) (string, *Client) {
 	s.T.Helper()
 	r := creator.Post("/auth/service-accounts", body).Want(201)
 	return r.Str("id"), s.As(r.Str("token"))
 }
 
-// Grant is a capability, restricted to a resource unless that is empty.
+// Grant is a capability, restricted to a resource unless ResourceType is empty.
 type Grant struct {
 	Capability   vocab.Capability
 	ResourceType string
@@ -129,7 +128,7 @@ func (c *Client) GrantOwner(subjectType, subjectID string) string {
 	return c.Post("/auth/authorizations", body).Want(201).Str("id")
 }
 
-// LimitedAccount creates a service account that has only those grants, and returns its id and token.
+// LimitedAccount creates a service account with only the given grants, and returns its id and token.
 func (c *Client) LimitedAccount(name string, grants ...Grant) (id, token string) {
 	c.T.Helper()
 	r := c.Post("/auth/service-accounts", Object{"name": name}).Want(201)
@@ -144,14 +143,14 @@ func (c *Client) LimitedAccount(name string, grants ...Grant) (id, token string)
 	return id, r.Str("token")
 }
 
-// Limited returns the client of a service account that has only those grants.
+// Limited returns the client of a service account with only the given grants.
 func (s *Server) Limited(t TB, grants ...Grant) *Client {
 	t.Helper()
 	_, token := s.LimitedAccount("limited", grants...)
 	return s.As(token).In(t)
 }
 
-// Restricted returns a client that has every capability, restricted to one resource.
+// Restricted returns a client with every capability, restricted to one resource.
 func (s *Server) Restricted(t TB, resourceType, resourceID string) *Client {
 	t.Helper()
 	var grants []Grant
