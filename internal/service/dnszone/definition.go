@@ -1,17 +1,17 @@
-// Package dnszone has the resource mailhost_dns_zone: all DNS records of a domain.
+// Package dnszone provides the resource mailhost_dns_zone: all DNS records of a domain.
 //
-// The state has all records of the domain, except the system-managed ones and the ones that
-// ignore matches, so that a record which others have added is a difference in the plan. An
-// update removes only what its plan has named: records of the prior state, and of purged if
-// ignore has changed. The private state lists the records that others have added since the
-// last apply, which a destroy leaves, and the ones that ignore matches.
+// The state contains all records of the domain, except system-managed records and records that
+// match ignore, so that a record added by others is a difference in the plan. An update removes
+// only records named by its plan: records of the prior state, and records in purged if ignore
+// changed. The private state lists the records that others added since the last apply, which a
+// destroy leaves, and the records that match ignore.
 //
-// A create removes whatever the domain has at the apply. Its plan names what the domain has
-// by then, but can't bind the apply to it: core only compares known values, and reports a
+// A create removes every other record present at the apply. Its plan names the records present
+// at the plan, but can't bind the apply to them: core only compares known values, and reports a
 // difference as a bug. The plan of an imported zone is binding.
 //
-// A create that fails returns no state, because Terraform would replace a tainted zone, with
-// all its records. The next create keeps what the failed one has done.
+// A failed create returns no state, because Terraform would replace a tainted zone, with
+// all its records. The next create keeps the changes of the failed one.
 package dnszone
 
 import (
@@ -38,8 +38,8 @@ import (
 
 const typeName = "mailhost_dns_zone"
 
-// Definition describes the resource. It has no data sources: those of DNS records list
-// the records of a domain.
+// Definition describes the resource. There are no data sources, because the data sources of
+// DNS records list the records of a domain.
 var Definition = &service.Definition[api.Domain, model]{
 	Name: "dns_zone",
 	Collection: service.Collection[api.Domain]{
@@ -112,10 +112,10 @@ func attributes() map[string]schema.Attribute {
 	}
 }
 
-// ttlField describes a TTL in the contract.
+// ttlField is the contract's description of a TTL.
 var ttlField = api.FieldOf[api.CreateDNSRecordBody]("ttl")
 
-// RecordFields returns the fields of an entry of records as Terraform sees them.
+// RecordFields returns the attributes of an entry of records.
 func RecordFields() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"ttl": schema.Int64Attribute{
@@ -157,10 +157,10 @@ func (m model) String() string {
 	return "DNS zone of " + cmp.Or(m.Domain.ValueString(), m.ID.ValueString())
 }
 
-// mixedTTL is the TTL of an entry whose records have different ones, as no record can have it.
+// mixedTTL is the TTL of an entry with records of different TTLs. It is not valid for a record.
 const mixedTTL = 0
 
-// entries returns the entries of records in a state, where a missing TTL means different ones.
+// entries returns the entries of records in a state, where a missing TTL means different TTLs.
 func (m model) entries() []entry {
 	all := entriesOf(m.Records, m.DomainName.ValueString())
 	for i := range all {
@@ -191,8 +191,8 @@ func (e entry) at(i int) path.Path {
 	return recordsPath.AtMapKey(e.spelled).AtName("values").AtListIndex(i)
 }
 
-// check reports every problem of the entries and the patterns. Names are compared
-// once more when the domain is known: www and www.example.com may be the same.
+// check reports every problem of the entries and the patterns. It is called again once the
+// domain is known: www and www.example.com may be the same name.
 func check(entries []entry, ignore types.List, domain string, diags *diag.Diagnostics) {
 	ignored, _ := patternsOf(ignore, domain)
 	for i, p := range ignored {
@@ -223,8 +223,7 @@ func check(entries []entry, ignore types.List, domain string, diags *diag.Diagno
 	checkBeside(entries, first, diags)
 }
 
-// checkValues reports the problems of the entry's values, each by itself and with the
-// others.
+// checkValues reports the problems of each value, and of the values together.
 func (e entry) checkValues(domain string, diags *diag.Diagnostics) {
 	if e.isMissing || e.isKnown && len(e.values) == 0 {
 		addInvalid(diags, recordsPath.AtMapKey(e.spelled).AtName("values"), "list", errors.New("it must have at least one value; to have no such records, remove the key"))

@@ -14,11 +14,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// count returns a number of records in words.
+// count returns a text such as "2 DNS records".
 func count(n int) string { return fmt.Sprintf("%d DNS %s", n, report.Plural(n, "record", "records")) }
 
-// warnRemoval warns in a plan about records that no apply of the zone has written, and that
-// the configuration does not have. further is added at the end.
+// warnRemoval warns in a plan about the removal of records that no apply of the zone wrote and
+// the configuration does not contain. further is added at the end.
 func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, further string) {
 	if len(removed) == 0 {
 		return
@@ -27,14 +27,14 @@ func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, furth
 		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", report.Bullets(lines(removed)), mailNote(removed), further))
 }
 
-// warnUnnamed warns in a plan that does not know an attribute on which it depends what is removed.
+// warnUnnamed warns in a plan with an unknown attribute on which the removals depend.
 func warnUnnamed(diags *diag.Diagnostics, attribute string) {
 	diags.AddAttributeWarning(path.Root(attribute), "The plan can't name the DNS records that the zone removes",
 		fmt.Sprintf("Only the apply will know %[1]s. It removes every record of the domain that neither records nor ignore has. To see them before, set %[1]s to a value that the plan knows.", attribute))
 }
 
-// warnPurged warns after the apply that has taken a domain over about what it has removed:
-// others may have added records after the plan.
+// warnPurged warns, in the apply that takes a domain over, about the removed records: others
+// may have added records after the plan.
 func warnPurged(diags *diag.Diagnostics, domain string, removed []record) {
 	if len(removed) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s %s removed", count(len(removed)), domain, report.Plural(len(removed), "was", "were")),
@@ -49,7 +49,7 @@ func mailNote(removed []record) string {
 	return ""
 }
 
-// warnReleased warns in a plan about records that ignore has begun to match.
+// warnReleased warns in a plan about records of the state that now match ignore.
 func warnReleased(diags *diag.Diagnostics, domain string, released []record) {
 	if len(released) > 0 {
 		diags.AddAttributeWarning(path.Root("ignore"), fmt.Sprintf("The plan leaves %s of %s to others", count(len(released)), domain),
@@ -57,7 +57,7 @@ func warnReleased(diags *diag.Diagnostics, domain string, released []record) {
 	}
 }
 
-// warnAppeared warns in an apply about records that the plan did not know.
+// warnAppeared warns in an apply about records that others added after the plan.
 func warnAppeared(diags *diag.Diagnostics, domain string, appeared []record) {
 	if len(appeared) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s appeared after the plan", count(len(appeared)), domain),
@@ -65,8 +65,9 @@ func warnAppeared(diags *diag.Diagnostics, domain string, appeared []record) {
 	}
 }
 
-// addSystemManaged adds an error for each wanted record whose name has a system-managed one that
-// does not yield to others: the DKIM key. Of two keys at one selector, verifiers may take either.
+// addSystemManaged adds an error for each wanted record at the name and type of a system-managed
+// record that does not yield to others: the DKIM key. With two keys at one selector, verifiers may
+// take either.
 func addSystemManaged(diags *diag.Diagnostics, want []entry, system map[record]bool) {
 	keys := map[recordKey]bool{}
 	for r := range system {
@@ -87,7 +88,7 @@ func addSystemManaged(diags *diag.Diagnostics, want []entry, system map[record]b
 	}
 }
 
-// addContradicting adds the error of a plan that has resources for single records of the zone.
+// addContradicting adds the error of a plan that also contains resources for single records of the zone.
 func addContradicting(diags *diag.Diagnostics, domain string, records []session.PlannedRecord) {
 	if len(records) == 0 {
 		return
@@ -113,14 +114,14 @@ func warnDestroy(diags *diag.Diagnostics, domain string, deleted, staying []reco
 	}
 }
 
-// The warnings for an API that can only create records.
+// warnUnseen, warnRemaining and warnBlindlyAdopted are for an API that can only create records.
 
 func warnUnseen(diags *diag.Diagnostics, domain string) {
 	diags.AddWarning("The zone of "+domain+" can't see the records of others",
 		"According to its responses, this API has no operation that lists DNS records. The zone creates the records that the configuration has and trusts the state afterwards. Records of others stay, and a change from outside is never noticed.")
 }
 
-// warnRemaining warns of records that leave the zone, in the plan and in the apply.
+// warnRemaining warns, in the plan and in the apply, about records that can't be deleted.
 func warnRemaining(diags *diag.Diagnostics, z zone, remaining []record) {
 	if len(remaining) > 0 {
 		slices.SortFunc(remaining, record.compare)

@@ -17,9 +17,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// TestFailures lets each kind of request of a create, an update and a destroy fail: the state is
-// what the domain has, a record is only removed after everything else has succeeded, a failure of
-// the connection ends the apply, and the next apply does the rest.
+// TestFailures lets each kind of request of a create, an update and a destroy fail. The state
+// equals the domain's records, a record is only removed after everything else succeeded, a
+// connection failure ends the apply, and the next apply does the rest.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	before := contents{"www A 192.0.2.1": 3600, "old A 192.0.2.1": 3600, "@ MX 10 mx.example.net": 3600}
@@ -113,8 +113,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestChangedMeanwhile has others make a change just before the apply makes the same one: the domain
-// ends as configured.
+// TestChangedMeanwhile lets others make a change just before the apply makes the same change: the
+// domain ends as configured.
 func TestChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

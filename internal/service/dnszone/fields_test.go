@@ -7,12 +7,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// leftOut lists the fields of a DNS record that are no attribute of an entry, with the reason.
+// leftOut maps the fields of a DNS record that are no attribute of an entry to the reason.
 var leftOut = map[string]string{
 	"domain": "it is the zone's", "name": "it is in the key of the entry", "type": "it is in the key of the entry", "value": "it is in values", "prio": "it is in values",
 }
 
-// TestEntriesHaveEveryField checks that an entry has each field that a record can be created with.
+// TestEntriesHaveEveryField checks that an entry contains each field of a create.
 func TestEntriesHaveEveryField(t *testing.T) {
 	t.Parallel()
 	for _, f := range api.FieldsOf(reflect.TypeFor[api.CreateDNSRecordBody]()) {

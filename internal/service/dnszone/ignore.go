@@ -19,7 +19,7 @@ type pattern struct {
 	name *regexp.Regexp
 	// types is nil if every type matches.
 	types map[string]bool
-	// err explains an invalid element. The other fields are then zero, as for an unknown element.
+	// err explains an invalid element. The other fields are then zero, like for an unknown element.
 	err error
 }
 

@@ -34,7 +34,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, config, &plan, false, &resp.Diagnostics)
 	case service.DestroysOrReplaces(resp):
-		// Core plans the create once more, but shows no warnings of that plan.
+		// Core plans the create of a replacement again, but shows no warnings of that plan.
 		r.planDestroy(ctx, req, resp, state)
 		r.planCreate(ctx, config, &plan, true, &resp.Diagnostics)
 	default:
@@ -49,7 +49,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 // planCreate completes the plan that takes a domain over.
 func (r *Resource) planCreate(ctx context.Context, config model, plan *model, isReplacement bool, diags *diag.Diagnostics) {
 	plan.Records = keepSpelling(config.Records, entriesOf(config.Records, ""), types.MapNull(entryType), nil)
-	// Core plans a create once more in the apply and refuses another known value, which would
+	// In the apply, core plans a create again and refuses a different known value. This would
 	// stop the apply if others change the domain's records after the plan.
 	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientForWarning(ctx)
@@ -61,7 +61,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	}
 	ref := plan.Domain.ValueString()
 	z, err := lookUp(ctx, c, ref)
-	if client.IsNotFound(err) { // the apply may create it
+	if client.IsNotFound(err) { // the apply may create the domain
 		r.WarnMissingDomain(ctx, ref, diags)
 		z = zone{client: c, name: attribute.DomainName(ref)}
 	} else if err != nil {
@@ -79,7 +79,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	if z.id == "" || diags.HasError() {
 		return
 	}
-	// The create adopts the domain's zone. Another one may name the domain by its id instead of its name.
+	// The create adopts the domain's zone. Another resource may name the domain by its id instead of its name.
 	if !isReplacement {
 		o := session.Object{Type: typeName, ID: z.id, Keys: attribute.DomainKeys(func(string) string { return ref }, ""), IsValuable: true}
 		if conflict := r.Walk().PlanExisting(o, true); conflict != session.NoConflict {
@@ -95,8 +95,8 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		report.Error(diags, err, "Can't read the DNS records of "+ref, nil)
 	default:
 		addSystemManaged(diags, entries, has.system)
-		// The first plan did not know the domain, and so has not named any record, if this apply has just
-		// created or adopted it, and the configuration refers to its id.
+		// If this apply just created or adopted the domain, and the configuration refers to its id, the
+		// first plan did not know the domain and named no record.
 		if uuid.Validate(ref) == nil && r.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id}) {
 			plan.Purged = types.ListNull(types.StringType)
 			return
@@ -111,16 +111,16 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	}
 }
 
-// checkResources adds an error if the walk has resources for records of the zone, or for
-// others that it removes.
+// checkResources adds an error if the walk contains resources for records that the zone manages
+// or removes.
 func (r *Resource) checkResources(z zone, entries []entry, ignore types.List, diags *diag.Diagnostics) {
 	ignored, isKnown := patternsOf(ignore, z.name) // unknown patterns may match any record
 	r.claim(z, func(k recordKey) bool { return slices.ContainsFunc(entries, func(e entry) bool { return e.key == k }) },
 		func(k recordKey) bool { return isKnown && !ignored.match(k) }, diags)
 }
 
-// claim records in the walk what a plan keeps and removes, and adds an error if other resources
-// contradict it.
+// claim registers in the walk the records that a plan keeps and removes, and adds an error if other
+// resources contradict it.
 func (r *Resource) claim(z zone, keeps, removes func(recordKey) bool, diags *diag.Diagnostics) {
 	named := func(match func(recordKey) bool) func(name, recordType string) bool {
 		return func(name, recordType string) bool { // as configured, in full or relative to the domain
@@ -182,7 +182,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		warnRemaining(diags, z, removed)
 		return
 	}
-	// The plan shows what else is removed as a change of what an apply has written.
+	// The plan shows the removal of records written by an apply as a change.
 	if !o.IsImported {
 		isForeign := o.isForeign()
 		removed = slices.DeleteFunc(removed, func(r record) bool { return !isForeign(r) })
@@ -190,8 +190,9 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	warnRemoval(diags, name, append(removed, purged...), "")
 }
 
-// removedFrom returns the records of the state that the configuration does not have: the ones
-// that an apply removes (or may, if values of their key are unknown), and leaves to others.
+// removedFrom returns the records of the state that the configuration does not contain: the records
+// that an apply removes (or may remove, if values of their key are unknown), and the records that it
+// leaves to others.
 func removedFrom(before map[record]int64, entries []entry, ignored patterns) (removed, released []record) {
 	want := contents(entries)
 	for _, r := range sorted(before) {
@@ -206,7 +207,7 @@ func removedFrom(before map[record]int64, entries []entry, ignored patterns) (re
 	return removed, released
 }
 
-// planDestroy warns of what a destroy deletes, and of what it leaves.
+// planDestroy warns about the records that a destroy deletes or leaves.
 func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model) {
 	deleted, staying := destroyed(state, originOf(ctx, req.Private))
 	z := state.zone(r.ClientForWarning(ctx))
@@ -222,8 +223,8 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 	}
 }
 
-// destroyed returns the records of the state that a destroy deletes, and those of others
-// that it leaves.
+// destroyed returns the records of the state that a destroy deletes, and the records of others
+// that stay.
 func destroyed(state model, o origin) (deleted, staying []record) {
 	isForeign := o.isForeign()
 	for _, r := range sorted(contents(state.entries())) {
@@ -236,8 +237,8 @@ func destroyed(state model, o origin) (deleted, staying []record) {
 	return deleted, staying
 }
 
-// canOnlyCreate reports whether this API can't delete the records, if there are any. An API that
-// can't list DNS records has no other lifecycle operation on them.
+// canOnlyCreate reports whether there are records that this API can't delete. An API that can't
+// list DNS records supports no other lifecycle operation on them.
 func (z zone) canOnlyCreate(ctx context.Context, records []record) bool {
 	if z.client == nil || len(records) == 0 {
 		return false

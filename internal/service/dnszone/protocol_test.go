@@ -140,7 +140,7 @@ func TestUnknown(t *testing.T) {
 	o = refreshed(p, o)
 	_, diags = p.Plan(typeName, unknown, o)
 	acctest.Expect(t, diags, "WARNING", "removes 1 DNS record", "www A 192.0.2.9")
-	// An unknown value is a change, also beside everything that the state has.
+	// An unknown value is a change, even if every value of the state is configured too.
 	exist(t, s, contents{"web A 192.0.2.1": 300, "web A 192.0.2.2": 600})
 	web, www := []any{"192.0.2.1", "192.0.2.2"}, map[string]any{"ttl": 300, "values": []any{"192.0.2.9"}}
 	beside := refreshed(p, o)
@@ -180,7 +180,7 @@ func TestUnknown(t *testing.T) {
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600})
 }
 
-// TestDomainOfAPlan plans the zone of a domain that the account lacks, and of one that can't be read.
+// TestDomainOfAPlan plans the zones of a missing domain and of a domain that can't be read.
 func TestDomainOfAPlan(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -252,8 +252,8 @@ func TestOneResourceForEachRecord(t *testing.T) {
 	}
 }
 
-// TestOneZoneForEachDomain checks that the domain of a zone is the same by its name and by its UUID,
-// and that another domain replaces the zone.
+// TestOneZoneForEachDomain checks that the name and the UUID of a domain mean the same zone, and
+// that another domain replaces the zone.
 func TestOneZoneForEachDomain(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -286,8 +286,8 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	assert.Check(t, len(plan.Replace) != 0, "another domain does not replace the zone")
 }
 
-// TestImportOfDifferentTTLs checks that the plan of an import shows that records of one key have
-// other TTLs than the configuration, whichever comes first.
+// TestImportOfDifferentTTLs checks that the plan of an import shows a TTL that differs from the
+// configuration, whichever of a key's records it belongs to.
 func TestImportOfDifferentTTLs(t *testing.T) {
 	t.Parallel()
 	for _, ttl := range []int{600, 3600} {
@@ -314,8 +314,8 @@ func TestImportOfDifferentTTLs(t *testing.T) {
 	}
 }
 
-// TestIgnore checks that records which begin to match stay, and that a plan names those
-// which no longer do.
+// TestIgnore checks that records that newly match ignore stay, and that a plan names the records
+// that no longer match.
 func TestIgnore(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -432,8 +432,8 @@ func TestPublishedOperations(t *testing.T) {
 	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", d.ID, "web A 192.0.2.4", "2 DNS records of example.com will still exist", d.ID)
 }
 
-// TestSystemManagedRecords checks that a zone neither lists nor changes them, and that it
-// can't have one of them.
+// TestSystemManagedRecords checks that a zone neither lists nor changes system-managed records, and
+// can't configure one.
 func TestSystemManagedRecords(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -470,7 +470,7 @@ func TestSystemManagedRecords(t *testing.T) {
 	expectExisting(t, s, contents{})
 	_, diags = p.Plan("mailhost_dns_record", map[string]any{"domain": "example.com", "name": "mailhost._domainkey", "type": "TXT", "value": "v=DKIM1; p=abc"}, nil)
 	acctest.Expect(t, diags, "A second DKIM record at mailhost._domainkey of example.com", "Choose another selector")
-	// The zone of a domain that the same apply has just adopted.
+	// The same apply just adopted the domain of this zone.
 	domain := map[string]any{"name": "example.com", "on_existing": "adopt"}
 	plan, diags := p.Together().Plan("mailhost_domain", domain, nil)
 	p.NoErrors(diags)
@@ -490,7 +490,7 @@ func TestSystemManagedRecords(t *testing.T) {
 	p.Together()
 	_, diags = p.ApplyPlan(t.Context(), "mailhost_domain", domain, nil, plan)
 	p.NoErrors(diags)
-	exist(t, s, contents{"old A 192.0.2.9": 3600}) // which no plan has named
+	exist(t, s, contents{"old A 192.0.2.9": 3600}) // no plan named this record
 	empty["domain"] = adopted.Text("id")
 	plan, _ = p.Plan(typeName, empty, nil)
 	_, diags = p.ApplyPlan(t.Context(), typeName, empty, nil, plan)
@@ -520,7 +520,7 @@ func TestDomainIsGone(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't look up the domain of the ", "domain = mailhost_domain.main.name")
 }
 
-// TestSpellingOfTheAPI checks that an API may spell records in another way than it was sent.
+// TestSpellingOfTheAPI checks that an API may return records in another spelling than the request.
 func TestSpellingOfTheAPI(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -538,7 +538,7 @@ func TestSpellingOfTheAPI(t *testing.T) {
 	p.NoErrors(diags)
 	read := refreshed(p, o)
 	assert.Check(t, read.State.Equal(o.State), "a refresh leaves %s, after %s", read.State, o.State)
-	// So does the plan of another change.
+	// The plan of another change keeps them too.
 	plans := [2]*acctest.Object{}
 	for i, values := range [][]any{{"192.0.2.2", "192.0.2.1"}, {"192.0.2.1", "192.0.2.2"}} {
 		plans[i], _ = p.Walk().Plan(typeName, zoneOf(map[string]any{"Web.example.com. a": entry(values...), "www A": entry("192.0.2.1")}), o)
@@ -546,7 +546,7 @@ func TestSpellingOfTheAPI(t *testing.T) {
 	assert.Check(t, plans[0].State.Equal(plans[1].State), "the plans are %s and %s", plans[0].State, plans[1].State)
 }
 
-// TestList lists each domain as a zone, whose generated configuration plans nothing.
+// TestList checks that each domain is listed as a zone, and that the generated configuration plans nothing.
 func TestList(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// pool has, for each key, values that can exist together. A TXT record of pool[…][0] and
-// one of pool[…][1] have the same purpose, so only one of them is drawn.
+// pool contains, for each key, values that can exist together. A TXT record of pool[…][0] and
+// a TXT record of pool[…][1] have the same purpose, so only one of them is drawn.
 var pool = map[string][]string{
 	"@ A":      {"192.0.2.1", "192.0.2.2", "192.0.2.3"},
 	"@ MX":     {"10 mx1.example.net", "20 mx2.example.net", "20 mx1.example.net", "0 ."},
@@ -32,7 +32,7 @@ var pool = map[string][]string{
 	"@ CAA":           {`0 issue "ca.example.net"`, `0 iodef "mailto:ca@example.net"`},
 }
 
-// contents are records as lines of a zone file, with their TTLs.
+// contents maps records, as lines of a zone file, to their TTLs.
 type contents map[string]int
 
 // draw returns a random valid zone by key.
@@ -79,7 +79,7 @@ func (c contents) of(zone map[string]map[string]any) contents {
 	return c
 }
 
-// respelled returns the zone in another spelling of the same meaning.
+// respelled returns the zone in another spelling.
 func respelled(rnd *rand.Rand, zone map[string]map[string]any) map[string]any {
 	other := map[string]any{}
 	for key, entry := range zone {
@@ -165,9 +165,9 @@ func (c contents) keys() map[string]bool {
 
 // TestRandomZones changes random zones into each other, with records that others add
 // before and after the plan. Whatever the spelling, an apply ends in the configured
-// records and an empty plan. An update removes nothing that its plan has not named, a create
-// names what it has removed, and no name and type that has records before and after is without
-// one in between.
+// records and an empty plan. An update removes only records named by its plan, a create
+// names the records that it removed, and a key with records before and after the apply is
+// never without a record.
 func TestRandomZones(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {
@@ -178,7 +178,7 @@ func TestRandomZones(t *testing.T) {
 			before := draw(rnd)
 			exist(t, s, contents{}.of(before))
 
-			// kept are the keys that must have a record at any time.
+			// kept are the keys that require a record at all times.
 			kept := map[string]bool{}
 			p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				next.ServeHTTP(w, r)

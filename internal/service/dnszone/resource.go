@@ -116,7 +116,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
-	// The next plan is the rest. The records that ignore matches are as before.
+	// The next plan contains the rest. The state keeps the prior ignore.
 	ignored := state.ignored()
 	maps.DeleteFunc(actual, func(r record, _ int64) bool { return ignored.match(r.recordKey) })
 	state.Records = flatten(actual, slices.Concat(entries, state.entries())...)

@@ -82,8 +82,8 @@ func (change outside) CheckPlan(context.Context, plancheck.CheckPlanRequest, *pl
 	change()
 }
 
-// TestChangedAfterThePlan changes a domain's records between plan and apply. Core compares
-// what the two plans know, and calls a difference a bug of the provider.
+// TestChangedAfterThePlan changes a domain's records between plan and apply. Core compares the
+// known values of the two plans, and calls a difference a bug of the provider.
 func TestChangedAfterThePlan(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, s *acctest.Server, name string){
 		"added": func(t *testing.T, s *acctest.Server, name string) {

@@ -27,7 +27,7 @@ func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	return zone{client: c, id: d.ID, name: attribute.DomainName(d.Name)}, nil
 }
 
-// served is the id and the TTL of one of the domain's records.
+// served holds the id and the TTL of one of the domain's records.
 type served struct {
 	id  string
 	ttl int64
