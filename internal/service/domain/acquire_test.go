@@ -148,7 +148,7 @@ func TestFailed(t *testing.T) {
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): The registration of the domain example.com failed`, "tainted")
 	assert.Check(t, o.Text("status") == "failed" && o.Text("id") != "", "state %v", o.State)
-	_, diags = p.Plan(domainType, attributes("example.com", nil), nil) // for create_before_destroy, or with an empty state
+	_, diags = p.Plan(domainType, attributes("example.com", nil), nil) // with create_before_destroy, or an empty state
 	acctest.Expect(t, diags, "ERROR", "The registration of the domain example.com failed", "run apply again to buy it")
 	adopts := attributes("example.com", map[string]any{"on_existing": "adopt"})
 	plan, diags := p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "on_existing": "adopt"}), nil)
@@ -166,7 +166,7 @@ func TestFailed(t *testing.T) {
 	assert.Check(t, again.Text("acquisition") == "purchase" && again.Text("purchase_price") == "(unknown)", "planned %s", again.State)
 }
 
-// TestFailedAgain checks that the plan which buys a failed domain again shows the price that the apply
+// TestFailedAgain checks that the plan to buy a failed domain again shows the same price as the apply
 // finds after the delete.
 func TestFailedAgain(t *testing.T) {
 	t.Parallel()
@@ -206,7 +206,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	assert.Check(t, sent.Load() == 1 && o.Gone(), "sent %d times", sent.Load())
 }
 
-// TestPurchaseWithoutID buys from an API that does not return the id of the domain, which is then
+// TestPurchaseWithoutID buys from an API that does not return the id of the domain: the domain is
 // read by its name, or reported as not found.
 func TestPurchaseWithoutID(t *testing.T) {
 	t.Parallel()
@@ -279,8 +279,8 @@ func TestSettingsRefused(t *testing.T) {
 	assert.Check(t, kept.Text("redirect_mode") == "301" && removed.Null("redirect_mode"), "planned %v and %v", kept.State, removed.State)
 }
 
-// TestEmptyTexts checks that "" of an API means the same as null, and that a state has the planned
-// workspace until it is refreshed, also if somebody else moves the domain during the apply.
+// TestEmptyTexts checks that "" in a response means null, and that a state contains the planned
+// workspace until it is refreshed, even if somebody else moves the domain during the apply.
 func TestEmptyTexts(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -340,11 +340,11 @@ func TestAdopted(t *testing.T) {
 	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was created", "auto_renew from false to true")
 	assert.Check(t, o.Text("acquisition") == "adopt", "state %s", o.State)
 
-	// A purchase that was planned becomes no adoption.
+	// A planned purchase does not become an adoption.
 	_, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, p.With(domainType, plan, "acquisition", "purchase"))
 	acctest.Expect(t, diags, "ERROR", "The domain example.com exists already")
 
-	// Without on_existing, only the apply can know it too.
+	// Without on_existing, the apply refuses the domain.
 	plan, diags = p.Walk().Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown}), nil)
 	p.NoErrors(diags)
 	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, attributes("example.com", nil), nil, p.With(domainType, plan, "name", "example.com"))

@@ -1,5 +1,4 @@
-// Package domain has the resource mailhost_domain, its data sources and its list
-// resource.
+// Package domain provides the resource mailhost_domain, its data sources and its list resource.
 package domain
 
 import (
@@ -83,7 +82,7 @@ func settings() map[string]schema.Attribute {
 }
 
 // attributes returns the attributes that the API returns. None is volatile, because
-// ModifyPlan plans those that an update changes.
+// ModifyPlan plans every attribute that an update changes.
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": schema.StringAttribute{
@@ -121,10 +120,9 @@ func expandContact(contact types.Object) (body api.ContactInfo) {
 
 // contactAttribute returns the schema of contact_info.
 //
-// The street, the e-mail address and the phone number are sensitive, so that they are
-// not in plans, which end up in CI logs and pull requests. The names and the place are
-// not, because the reviewer of a purchase has to see who will own the domain. The state
-// contains all of them, as it does all values.
+// The street, the e-mail address and the phone number are sensitive, because plans end up in
+// CI logs and pull requests. The names and the place are not, because the reviewer of a
+// purchase must see the future owner. Like any value, all of them are in the state.
 func contactAttribute() schema.Attribute {
 	private := func(name, description string, rules ...validator.String) schema.Attribute {
 		return schema.StringAttribute{
@@ -173,11 +171,11 @@ type model struct {
 	Tags                    types.List        `tfsdk:"tags"`
 	CreatedAt               types.String      `tfsdk:"created_at"`
 	UpdatedAt               types.String      `tfsdk:"updated_at"`
-	// The rest is only in the configuration and in the state.
+	// The API does not return the following fields.
 	ContactInfo types.Object `tfsdk:"contact_info"`
 	OnExisting  types.String `tfsdk:"on_existing"`
 	Acquisition types.String `tfsdk:"acquisition"`
-	// PurchasePrice is what the plan of the purchase has shown.
+	// PurchasePrice is the price shown by the plan of the purchase.
 	PurchasePrice types.String   `tfsdk:"purchase_price"`
 	Timeouts      timeouts.Value `tfsdk:"timeouts"`
 }
@@ -195,8 +193,8 @@ func canonical(name string) string {
 	return normal
 }
 
-// naturalKeys returns the name of a domain. A domain that the registry has refused may be
-// deleted and bought again.
+// naturalKeys returns the name of a domain, unless the registry refused it: a refused domain may
+// be deleted and bought again.
 func naturalKeys(of attribute.Raw) []string {
 	if name := of.Text("name"); name != "" && of.Text("status") != vocab.DomainFailed {
 		return []string{canonical(name)}
@@ -204,8 +202,8 @@ func naturalKeys(of attribute.Raw) []string {
 	return nil
 }
 
-// expandUpdate returns the update that changes other to m. It omits equal values and those
-// that are unknown in m.
+// expandUpdate returns the update that changes other to m. It omits equal values, and values
+// unknown in m.
 func (m model) expandUpdate(other model) api.UpdateDomainBody {
 	return api.UpdateDomainBody{
 		WorkspaceID: attribute.Changed(m.WorkspaceID, other.WorkspaceID, m.WorkspaceID.ValueStringPointer()),

@@ -58,7 +58,7 @@ func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	}
 }
 
-// purchaseAdvices has what to do about the API's error codes of purchases.
+// purchaseAdvices maps the API's error codes of purchases to the next step.
 var purchaseAdvices = map[string]string{
 	api.PurchaseInvalidDomain:  nameAdvice,
 	api.PurchaseUnsupportedTLD: "Choose a name under another top-level domain. If the domain is registered elsewhere, add it to the account in the service's own control panel, and set on_existing = \"adopt\".",
@@ -95,7 +95,7 @@ func warnPayment(diags *diag.Diagnostics, plan model, url string) {
 			vocab.DomainPendingPayment, where))
 }
 
-// addFailed adds the error of a domain that the registry refused. kept means that it is
+// addFailed adds the error of a domain that the registry refused. kept means that the domain is
 // in the state.
 func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 	next := "Find out why in the service's own control panel, and remove the failed domain there; then run apply again to buy it."
@@ -107,7 +107,7 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 		fmt.Sprintf("The account has the domain, but its status is %s: the registry did not register it.\n\n%s", vocab.DomainFailed, next))
 }
 
-// changedSince explains what happens if another run changes the account after the plan.
+// changedSince explains the effect of a change by another run after the plan.
 const changedSince = "If any of that has changed when the plan is applied, the apply stops before it buys or changes anything, with an \"inconsistent final plan\": plan again."
 
 // existing describes a domain that the account owns.
@@ -123,9 +123,9 @@ func (m model) existing(ctx context.Context, owned api.Domain) service.Existing 
 	return e
 }
 
-// warnPurchase warns in the plan that a domain will be bought, with its price. offer is
-// nil if that is unknown, and err is why its lookup failed. A failure that may pass is an error
-// instead.
+// warnPurchase warns in the plan that a domain will be bought, with its price. offer is nil if the
+// price is unknown, and err is the failure of its lookup. It adds an error instead if the lookup
+// may succeed later.
 func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *api.DomainAvailability, err error) {
 	price := "The plan can't show the price: the API does not return it."
 	switch {
@@ -150,8 +150,8 @@ func priceOf(offer *api.DomainAvailability) string {
 	return strings.TrimSpace(*offer.Price + " " + api.Value(offer.Currency))
 }
 
-// addNoPrice adds the error of a plan that can't find out now what it has to show of a
-// domain: with contact_info it may buy it. unknown is what the failed lookup would have returned.
+// addNoPrice adds the error of a plan that can't look up a domain now. If contact_info is set, an
+// apply may buy the domain. unknown names the missing result of the lookup.
 func addNoPrice(diags *diag.Diagnostics, plan model, err error, unknown string) {
 	advice := fmt.Sprintf("The plan has to show %s, because an apply of it may buy the domain and there is no refund. Plan again when the API responds.", unknown)
 	if plan.ContactInfo.IsNull() {
@@ -161,7 +161,7 @@ func addNoPrice(diags *diag.Diagnostics, plan model, err error, unknown string) 
 }
 
 // warnUndecided warns in the plan that a domain may be bought. Without contact_info nothing can
-// be bought, and only a lookup that failed is worth a warning.
+// be bought, and it only warns if a lookup failed.
 func warnUndecided(diags *diag.Diagnostics, plan model, reason string, failed bool) {
 	name := plan.display()
 	summary, otherwise := "The plan may buy a domain", `otherwise fails; if not, the apply buys it, at a price that the plan can't show. There is no refund.

@@ -44,7 +44,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 }
 
 // deleteConsequence describes the loss of a deleted domain, with the number of its
-// mailboxes if that can be read.
+// mailboxes if the API returns it.
 func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
 	c := r.ClientForWarning(ctx)
 	if c == nil {
@@ -57,16 +57,15 @@ func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
 	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, n, report.Plural(n, "mailbox", "mailboxes"))
 }
 
-// planCreate returns the plan of a new domain. It adds an error if it can be neither bought nor adopted, and
-// otherwise a warning with the price or the changes. The acquisition is unknown, with a warning, if
-// the name is or the credential may not view the domain. An outage is an error, because core plans
-// again in the apply, and would buy at a price that nobody has seen.
+// planCreate returns the plan of a new domain. It adds an error if the domain can be neither bought
+// nor adopted, and otherwise a warning with the price or the changes. The acquisition is unknown, with
+// a warning, if the name is unknown or the credential may not view the domain. An outage is an error,
+// because core plans again in the apply, and would buy at a price that nobody has seen.
 //
 // Core plans again in the apply, without the result of the first plan, and fails with
 // an "inconsistent final plan" if the two differ. So the acquisition must depend only
-// on the domains of the account: if another run buys or deletes the domain between
-// the plans, nothing is bought. Nor is it at another price, or in another account, which has
-// another workspace.
+// on the domains of the account: nothing is bought if another run buys or deletes the
+// domain between the plans, or if the price or the account (and so the workspace) changes.
 func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) model {
 	unknown, adopted := plan, plan
 	adopted.Acquisition, adopted.PurchasePrice = types.StringValue(acquisitionAdopt), types.StringNull()
@@ -88,7 +87,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case err != nil:
 		if mayPass(err) {
 			addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
-		} else { // the create reads it again
+		} else { // the create looks it up again
 			warnUndecided(diags, plan, err.Error(), true)
 		}
 		return unknown
@@ -127,8 +126,8 @@ func (r *Resource) purchased(ctx context.Context, c *client.Client, config tfsdk
 	return plan
 }
 
-// defaultWorkspace returns the account's default workspace, which is read once for all
-// domains, or an unknown value if the API does not return it.
+// defaultWorkspace returns the account's default workspace, or an unknown value if the API does
+// not return it. It is read once for all domains.
 func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) customtype.String {
 	type noteKey struct{}
 	return service.Once(r.Notes(), noteKey{}, func() customtype.String {
@@ -136,7 +135,7 @@ func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) custo
 		switch {
 		case err == nil && account.DefaultWorkspaceID != "":
 			return customtype.New(account.DefaultWorkspaceID)
-		case client.StatusOf(err) == http.StatusForbidden: // the credential that plans may view it
+		case client.StatusOf(err) == http.StatusForbidden: // the credential of the plan may view it
 			return customtype.New(api.DefaultWorkspaceID(c.AccountID()))
 		}
 		return customtype.NewUnknown()
@@ -144,7 +143,7 @@ func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) custo
 }
 
 // planPurchase adds an error to the plan if the domain can't be bought, and
-// otherwise a warning with the price. It returns what offer does, or nil after an error.
+// otherwise a warning with the price. It returns the offer, or nil after an error.
 func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) *api.DomainAvailability {
 	// The API decides under which top-level domains it sells names.
 	if err := domainname.Registrable(plan.canonicalName()); errors.Is(err, domainname.ErrNotRegistrable) {
@@ -168,8 +167,8 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 	return offer
 }
 
-// offer returns whether the domain can be bought, and its price. It returns nil if the API has no
-// operation for that or no price of a domain that the account owns, and with an error if the lookup failed.
+// offer returns whether the domain can be bought, and its price. It returns nil if the API lacks the
+// operation, or returns no price because the account owns the domain.
 func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) (*api.DomainAvailability, error) {
 	offer, err := c.DomainAvailability(ctx, plan.canonicalName())
 	switch {
@@ -183,8 +182,7 @@ func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) (*ap
 	return offer, nil
 }
 
-// mayPass reports whether a lookup that failed may succeed later: the API has not refused
-// it.
+// mayPass reports whether a failed lookup may succeed later: the API did not refuse it.
 func mayPass(err error) bool {
 	status := client.StatusOf(err)
 	return status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests

@@ -87,7 +87,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// withFixture gives s another account, with a domain that a purchase can't create.
+// withFixture replaces the account of s by an account with a domain that a purchase can't create.
 func withFixture(t *testing.T, s *acctest.Server, d fixture.Domain) {
 	const accountID = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
 	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: accountID, Domains: []fixture.Domain{d}}}})
@@ -149,7 +149,7 @@ func TestUnknownTLD(t *testing.T) {
 }
 
 // TestPlanLooksSparingly checks that a plan looks up each new domain and its price once,
-// and that a failed lookup is a warning and left to the create.
+// and that a failed lookup is a warning and repeated by the create.
 func TestPlanLooksSparingly(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -180,7 +180,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 	assert.Check(t, looks.Load() != 0 && plan.Text("acquisition") == "(unknown)", "%d requests, planned %s", looks.Load(), plan.State)
 	_, diags = p.Plan(domainType, attributes("", map[string]any{"name": acctest.Unknown}), nil)
 	acctest.Expect(t, diags, "WARNING", "The plan may buy a domain", "whether the account owns the domain: the name is known only after")
-	_, diags = p.Plan(domainType, attributes("example..com", nil), nil) // of a name that was unknown when it was validated
+	_, diags = p.Plan(domainType, attributes("example..com", nil), nil) // the validation did not know this name
 	acctest.Expect(t, diags, "WARNING", "The plan may buy the domain example..com", "lacks domain.view")
 	_, diags = p.Plan(domainType, attributes("www.example.com", map[string]any{"contact_info": nil}), nil)
 	p.NoErrors(diags)

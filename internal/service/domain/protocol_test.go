@@ -40,7 +40,7 @@ func isPurchase(r *http.Request) bool {
 
 func isUpdate(r *http.Request) bool { return r.Method == http.MethodPatch }
 
-// TestGoneBeforeTheUpdate deletes a domain between the plan and the apply: that is an error, and
+// TestGoneBeforeTheUpdate deletes a domain between the plan and the apply: the apply fails, and
 // the domain stays in the state until the next refresh.
 func TestGoneBeforeTheUpdate(t *testing.T) {
 	t.Parallel()
@@ -92,7 +92,7 @@ func TestListed(t *testing.T) {
 }
 
 // TestPurchaseIsAnnounced checks that the plan of a purchase shows the price, and
-// announces a repeated purchase.
+// says if the domain was bought before.
 func TestPurchaseIsAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -137,7 +137,7 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 	})
 }
 
-// TestUnread buys and changes a domain that can't be read afterwards: the state has what is known.
+// TestUnread buys and changes a domain that can't be read afterwards: the state contains the known values.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -37,7 +37,7 @@ func NewResource() resource.Resource {
 // Create buys the domain or adopts it.
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	a := &acquisition{client: c, plan: plan, workspaceID: plan.WorkspaceID.ValueString()}
-	if a.workspaceID == "" && !plan.ContactInfo.IsNull() { // the id of the default workspace can be computed if the account can't be read
+	if a.workspaceID == "" && !plan.ContactInfo.IsNull() { // if the account can't be read, compute the id of its default workspace
 		a.workspaceID = cmp.Or(r.defaultWorkspace(ctx, c).ValueString(), api.DefaultWorkspaceID(c.AccountID()))
 	}
 	a.run(ctx, &resp.Diagnostics)
@@ -50,7 +50,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		created.Acquisition = types.StringValue(acquisitionAdopt)
 	}
 	if created.PurchasePrice.IsUnknown() {
-		created.PurchasePrice = types.StringNull() // no plan has shown it
+		created.PurchasePrice = types.StringNull() // no plan showed the price
 	}
 	r.SetCreated(ctx, resp, c, &created)
 }
@@ -86,9 +86,9 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	}
 }
 
-// acquisition is a create in progress. It buys or adopts the domain as planned (if the
-// plan did not know the name, it adopts a domain that the account owns), applies the
-// settings, and waits until the domain is ready.
+// acquisition is a create in progress. It buys or adopts the domain as planned (if the plan
+// did not know the name, it adopts a domain of the account), applies the settings, and waits
+// until the domain is ready.
 //
 // No error is returned after a purchase, unless the registry refuses the domain:
 // Terraform would taint the domain, delete it and buy it again. An adopted domain goes
@@ -100,7 +100,7 @@ type acquisition struct {
 	// workspaceID is the workspace of a bought domain.
 	workspaceID string
 
-	// domain goes into the state; nil if there is none.
+	// domain is the domain to store in the state, or nil.
 	domain     *api.Domain
 	adopted    bool
 	paymentURL string
@@ -109,7 +109,7 @@ type acquisition struct {
 func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 	planned := a.plan.Acquisition.ValueString()
 	switch {
-	case planned == acquisitionPurchase && a.plan.ContactInfo.IsNull(): // it was unknown in the plan
+	case planned == acquisitionPurchase && a.plan.ContactInfo.IsNull(): // contact_info was unknown in the plan
 		addContactMissing(diags, a.plan)
 		return
 	case planned == acquisitionPurchase, planned == "" && !a.plan.ContactInfo.IsNull():
@@ -157,7 +157,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 	a.await(ctx, diags)
 }
 
-// adopt adopts a domain that the account owns, if on_existing says so.
+// adopt adopts a domain of the account if on_existing allows it, and otherwise adds an error.
 func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
 	if !service.Adopts(a.plan.OnExisting) {
 		service.AddExistsError(diags, a.plan.existing(ctx, *owned), session.Exists)
@@ -174,7 +174,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 		return
 	}
 	a.await(ctx, diags)
-	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan has shown the warning
+	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan showed the warning
 		service.WarnAdopted(diags, a.plan.existing(ctx, before))
 	}
 }
@@ -190,8 +190,8 @@ func (a *acquisition) applySettings(ctx context.Context) error {
 	return a.client.UpdateDomain(ctx, a.domain.ID, body)
 }
 
-// await waits until the registry has registered the domain, and reports its last
-// status. The domain as last read goes into the state.
+// await waits until the registry registered the domain, and reports its last status. It stores
+// the domain as last read in a.domain.
 func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	last, err := client.WaitFor(ctx, a.client,
 		func(ctx context.Context) (*api.Domain, error) { return a.client.Domains.Get(ctx, a.domain.ID) },
