@@ -1,20 +1,20 @@
-// Package mailboxset has the resource mailhost_mailbox_set: mailboxes of one domain as a
+// Package mailboxset provides the resource mailhost_mailbox_set: mailboxes of one domain as a
 // map in one resource, for accounts with more mailboxes than Terraform handles well as
 // single resources.
 //
-// A set manages the entries of its map and nothing else in its domain. The state has the
-// id of each mailbox, so that a mailbox is only changed or deleted if it still has the
+// A set manages the entries of its map and nothing else in its domain. The state contains the
+// id of each mailbox, so that a mailbox is only changed or deleted if the id still belongs to the
 // address of its key. Keys are compared in the form that the API stores (lower case).
 //
 //	plan of                          the set
-//	a key that the state lacks       creates the mailbox, or refuses or adopts one that exists
+//	a key that the state lacks       creates the mailbox; if it exists, refuses or adopts it
 //	other names                      changes them in place
 //	no key for an entry of the state deletes the mailbox, at most max_deletions of them
 //	the same after an import         releases the mailbox: it stays, and becomes unmanaged
 //
-// What a plan contains depends only on the configuration and the state, because Terraform
-// plans again in the apply, and both plans must be equal. What the API says beyond that
-// leads to warnings and errors only.
+// The planned values depend only on the configuration and the state, because Terraform plans
+// again in the apply, and both plans must be equal. Other responses of the API lead to warnings
+// and errors only.
 //
 // The large attributes are compact (see package compact).
 package mailboxset

@@ -28,8 +28,8 @@ func warnDeletions(diags *diag.Diagnostics, set model, deleted []item, keep stri
 			"\n\nForwarding rules that have one of them as their target stop forwarding.\n\n"+keep)
 }
 
-// How to keep a mailbox that a plan deletes: one that leaves the set, or one of a set that is
-// destroyed or gets another domain.
+// The advice how to keep a mailbox that a plan deletes: after its entry was removed, or before the
+// set is destroyed or replaced.
 const (
 	keepEntry  = "To keep one, add its entry again, or its key to retired with the value \"keep\"."
 	keepBefore = "To keep one, add its key to retired with the value \"keep\", and apply that alone before this plan."
@@ -38,7 +38,7 @@ const (
 // changedKeys is for a plan that deletes and creates mailboxes.
 const changedKeys = "The plan also creates mailboxes. A changed key is a new address: it deletes the mailbox with the old one, and does not rename it."
 
-// Why a plan may not delete mailboxes, and the two ways on.
+// The reasons why a plan may not delete mailboxes, with advice.
 const (
 	updateRefused = "To delete them, name them, as in retired = { \"jane.doe\" = \"delete\" }, or set max_deletions to at least their number. " +
 		"To keep a mailbox without this set, name it with \"keep\"; to keep it in the set, add its entry again. If the set was renamed or moved, add a moved block with its old and its new address."
@@ -62,7 +62,7 @@ func addUnknownMap(diags *diag.Diagnostics) {
 			"Set mailboxes to a map whose keys the plan knows, or set max_deletions to 0 (or remove it) for this apply, and retired to a value that the plan knows.")
 }
 
-// warnReleased warns in a plan that drops mailboxes from the set and leaves them as they are.
+// warnReleased warns in a plan that drops mailboxes from the set without deleting them.
 func warnReleased(diags *diag.Diagnostics, set model, released []item, imported, destroyed bool) {
 	if len(released) == 0 {
 		return
@@ -78,8 +78,7 @@ func warnReleased(diags *diag.Diagnostics, set model, released []item, imported,
 		because+report.FirstBullets(addresses(released))+"\n\nThey stay as they are"+next)
 }
 
-// warnRemaining warns of mailboxes that leave the set and that the API can't delete, in the plan and
-// in the apply.
+// warnRemaining warns, in the plan and in the apply, about mailboxes that the API can't delete.
 func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 	if len(addresses) == 0 {
 		return
@@ -89,8 +88,8 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 
-// addExisting refuses to create or adopt mailboxes. isNew is whether the state lacks the set, so that it
-// can be imported. A plan that can't list the mailboxes knows only from the state that they exist.
+// addExisting refuses to create or adopt mailboxes. isNew means that the set is not in the state, so
+// that an import is possible. If the list failed, an existing match contains no mailbox.
 func addExisting(diags *diag.Diagnostics, existing []match, isNew bool) {
 	var lines []string
 	orImport, takeOver := "", "and apply that first; then set on_existing = \"adopt\" here"
@@ -134,8 +133,9 @@ func addConflicts(diags *diag.Diagnostics, items []item) {
 			"removed {\n  from = mailhost_mailbox.NAME\n\n  lifecycle {\n    destroy = false\n  }\n}")
 }
 
-// warnAdoption warns in a plan that adopts mailboxes, first of those that it changes or that the
-// service is deleting. It has no names: the map may be sensitive, which a provider can't see.
+// warnAdoption warns in a plan that adopts mailboxes. It lists mailboxes that change, or that the
+// service is deleting, first. It does not show people's names, because the map may be sensitive,
+// which a provider can't see.
 func warnAdoption(diags *diag.Diagnostics, plan model, existing []match) {
 	var changed, same []string
 	for _, e := range existing {
@@ -153,17 +153,17 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing []match) {
 			"\n\nTo make that an error, remove on_existing.")
 }
 
-// failure is why one entry of the map was not applied.
+// failure is the error of one entry of the map.
 type failure struct {
 	key, summary string
 	err          error
 }
 
-// maxFailures limits the diagnostics of one apply. What is left is one more.
+// maxFailures limits the diagnostics of one apply. One more lists the remaining failures.
 const maxFailures = 100
 
-// addFailures reports why entries were not applied, each at its own key. Entries with the same
-// reason share a diagnostic. asWarnings is for a create that has succeeded in part.
+// addFailures reports each failure at the key of its entry. Failures with the same reason share a
+// diagnostic. asWarnings is for a create that succeeded in part.
 func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 	add := func(at path.Path, summary, detail string) {
 		if asWarnings {

@@ -7,12 +7,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// leftOut lists the fields of a mailbox that are no attribute of an entry, with the reason.
+// leftOut maps the fields of a mailbox that are no attribute of an entry to the reason.
 var leftOut = map[string]string{
 	"domain": "it is the set's", "local_part": "it is the key of the entry",
 }
 
-// TestEntriesHaveEveryField checks that an entry has each field that a mailbox can be created with.
+// TestEntriesHaveEveryField checks that an entry contains each field of a create.
 func TestEntriesHaveEveryField(t *testing.T) {
 	t.Parallel()
 	has := map[string]bool{}

@@ -53,15 +53,15 @@ func (m model) domain() string {
 	return cmp.Or(m.DomainName.ValueString(), m.Domain.ValueString(), m.ID.ValueString())
 }
 
-// The values of retired: what happens to a mailbox whose entry leaves the map.
+// The values of retired: delete or keep the mailbox of an entry that leaves the map.
 const (
 	retiredDelete = "delete"
 	retiredKeep   = "keep"
 )
 
-// retirement divides mailboxes that leave the map by whether they are deleted or kept. retired does not
-// name the unnamed ones of the deleted, which max_deletions limits. After an import, only those are
-// deleted that retired names, or may name: the map may never have had the others.
+// retirement divides the mailboxes that leave the map into deleted and kept ones. unnamed contains the
+// deleted mailboxes that retired does not name; max_deletions limits them. After an import, if all of
+// retired is known, mailboxes that it does not name are kept: the map may never have contained them.
 func (m model) retirement(leaving []item, imported bool) (deleted, unnamed, kept []item) {
 	imported = imported && !m.hasUnknownRetired()
 	how := make(map[string]string, len(m.Retired.Elements()))
@@ -83,7 +83,7 @@ func (m model) retirement(leaving []item, imported bool) (deleted, unnamed, kept
 	return deleted, unnamed, kept
 }
 
-// hasUnknownRetired reports whether only the apply will know what retired says.
+// hasUnknownRetired reports whether only the apply will know all values of retired.
 func (m model) hasUnknownRetired() bool {
 	return m.Retired.IsUnknown() || slices.ContainsFunc(slices.Collect(maps.Values(m.Retired.Elements())), attr.Value.IsUnknown)
 }
@@ -93,8 +93,8 @@ type entry struct {
 	FirstName compact.Text `json:"first_name"`
 	LastName  compact.Text `json:"last_name"`
 
-	// configured is the JSON of the configuration, which may have more than the names. An
-	// entry goes back to Terraform as it was.
+	// configured is the configured JSON, which may contain more than the names. It is returned
+	// to Terraform unchanged.
 	configured json.RawMessage
 }
 
@@ -129,7 +129,7 @@ func (e entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// same reports whether an entry has the same names as a known one. The API may trim them.
+// same reports whether an entry equals a known entry, except for spaces that the API trims.
 func (e entry) same(o entry) bool {
 	isSame := func(a, b compact.Text) bool {
 		return !a.Unknown && strings.TrimSpace(a.Value) == strings.TrimSpace(b.Value)
@@ -137,7 +137,7 @@ func (e entry) same(o entry) bool {
 	return isSame(e.FirstName, o.FirstName) && isSame(e.LastName, o.LastName)
 }
 
-// entryOf returns the entry of a mailbox. Its names are in NFC, as Terraform has all strings.
+// entryOf returns the entry of a mailbox. Its names are in NFC, like all strings in Terraform.
 func entryOf(m *api.Mailbox) entry {
 	return entry{FirstName: compact.Text{Value: norm.NFC.String(m.FirstName)}, LastName: compact.Text{Value: norm.NFC.String(m.LastName)}}
 }
@@ -149,7 +149,7 @@ type item struct {
 	address, id compact.Text
 }
 
-// localPart returns the form of a key in which keys are compared.
+// localPart returns the form of a key for comparisons.
 func localPart(key string) string { return strings.ToLower(key) }
 
 func (i item) localPart() string { return localPart(i.key) }
@@ -163,14 +163,14 @@ func addresses(items []item) []string {
 	return list
 }
 
-// contents are the decoded values of a model: the mailboxes of the map by their [localPart], and
-// the addresses of the others.
+// contents holds the decoded values of a model: the mailboxes of the map by their [localPart], and
+// the addresses of unmanaged mailboxes.
 type contents struct {
 	items     map[string]item
 	unmanaged []string
 }
 
-// contents decodes the model's values. Those that are null or unknown are empty.
+// contents decodes the model's values. Null and unknown values become empty.
 func (m model) contents(diags *diag.Diagnostics) *contents {
 	entries := decode[map[string]entry](m.Mailboxes, diags)
 	addresses, ids := decode[map[string]compact.Text](m.Addresses, diags), decode[map[string]compact.Text](m.IDs, diags)
@@ -204,8 +204,8 @@ func (m *model) set(c *contents) {
 	m.Unmanaged = compact.Encode(append([]string{}, c.unmanaged...))
 }
 
-// changesOf returns the differences between a plan and the state before it, in the order of the
-// keys. A kept item is the plan's, with the address and the id of the state.
+// changesOf returns the differences between a plan and the prior state, in the order of the
+// keys. A kept item is the planned item with the address and the id of the state.
 func changesOf(prior, plan *contents) (added, removed, kept []item) {
 	for _, i := range plan.sorted() {
 		before, ok := prior.items[i.localPart()]
@@ -224,7 +224,7 @@ func changesOf(prior, plan *contents) (added, removed, kept []item) {
 	return added, removed, kept
 }
 
-// listing is what a domain's list of mailboxes had at one moment, by [localPart].
+// listing contains the mailboxes of a domain, as once listed, by [localPart].
 type listing map[string]*api.Mailbox
 
 func list(ctx context.Context, c *client.Client, domain string) (listing, error) {
@@ -260,7 +260,7 @@ func (l listing) any() *api.Mailbox {
 	return nil
 }
 
-// of returns the mailbox of the state's item, if its id still has the address.
+// of returns the mailbox of an item of the state, or nil if its id no longer belongs to the address.
 func (l listing) of(i item) *api.Mailbox {
 	if m := l[i.localPart()]; m != nil && strings.EqualFold(m.ID, i.id.Value) {
 		return m
@@ -268,7 +268,7 @@ func (l listing) of(i item) *api.Mailbox {
 	return nil
 }
 
-// without returns the addresses of the mailboxes that are no items of c, sorted.
+// without returns the sorted addresses of the mailboxes that c does not contain.
 func (l listing) without(c *contents) (addresses []string) {
 	for part, m := range l {
 		if !strings.EqualFold(m.ID, c.items[part].id.Value) {
@@ -279,14 +279,14 @@ func (l listing) without(c *contents) (addresses []string) {
 	return addresses
 }
 
-// match is a mailbox that exists for an item to be created.
+// match is an item to be created with its existing mailbox.
 type match struct {
 	item
 	mailbox  *api.Mailbox
-	conflict session.Conflict // why a plan does not adopt it
+	conflict session.Conflict // the reason why a plan does not adopt the mailbox
 }
 
-// existing divides items to be created by whether their mailboxes exist.
+// existing divides items to be created into items with an existing mailbox and items without.
 func (l listing) existing(added []item) (existing []match, missing []item) {
 	for _, i := range added {
 		if m := l[i.localPart()]; m != nil {
@@ -298,22 +298,22 @@ func (l listing) existing(added []item) (existing []match, missing []item) {
 	return existing, missing
 }
 
-// refreshed is the key of the listing of a refresh in the walk's notes, for the plan that
-// follows. planned is that of the plan of a new set, for its create.
+// refreshed is the key in the walk's notes for the listing of a refresh, which the plan uses.
+// planned is the key for the listing of the plan of a new set, which its create uses.
 type (
 	refreshed struct{ domainID string }
 	planned   struct{ domain string }
 )
 
-// object identifies a mailbox in the walk, as the resource mailhost_mailbox does.
+// object identifies a mailbox in the walk, like the resource mailhost_mailbox.
 func object(id string) session.Object {
 	return session.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true, MayBeReleased: true}
 }
 
 func at(key string) path.Path { return path.Root("mailboxes").AtMapKey(key) }
 
-// validateConfig reports every invalid entry of mailboxes, and the wrong type, because to
-// Terraform mailboxes has none.
+// validateConfig reports a wrong type of mailboxes, because Terraform does not know its type, and
+// every invalid entry.
 func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 	entries, err := compact.Decode[map[string]json.RawMessage](config.Mailboxes)
 	if err != nil {
@@ -341,7 +341,7 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 
 const entryForm = "an object with the strings first_name and last_name"
 
-// checkEntry checks an entry, and adds the names of attributes that have no use.
+// checkEntry checks an entry, and adds the names of its unused attributes to ignored.
 func checkEntry(diags *diag.Diagnostics, key string, data json.RawMessage, ignored map[string]bool) {
 	var e entry
 	if err := json.Unmarshal(data, &e); err != nil || string(data) == "null" {

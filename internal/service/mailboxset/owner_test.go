@@ -16,7 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestDecomposedNames adopts a mailbox whose name was written on macOS: it is the same name.
+// TestDecomposedNames checks that a name in decomposed Unicode, as written on macOS, is no change.
 func TestDecomposedNames(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -29,7 +29,7 @@ func TestDecomposedNames(t *testing.T) {
 	assert.Check(t, strings.Contains(text, "adopts 1 mailbox") && !strings.Contains(text, "name changes"), "the plan is %s", text)
 }
 
-// TestDeletingMailbox checks that the plan says of a mailbox to adopt that it will vanish.
+// TestDeletingMailbox checks that the plan warns about adopting a mailbox that is being deleted.
 func TestDeletingMailbox(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -68,7 +68,7 @@ func TestExistingMailboxes(t *testing.T) {
 	p.NoErrors(diags)
 	expect(t, o, "unmanaged")
 
-	// Without a refresh only the apply knows, and reports it at the key.
+	// Without a refresh, only the apply can report the mailbox, at its key.
 	for _, key := range []string{"dee", "fay", "gus", "hal"} {
 		s.Mailbox(t, "example.com", key)
 	}
@@ -78,7 +78,7 @@ func TestExistingMailboxes(t *testing.T) {
 }
 
 // TestForgottenRemovedBlock imports a set while the single resources are destroyed, without a
-// removed block: one error refuses it, in whatever order the CLI plans them.
+// removed block: the plan is refused, in whatever order the CLI plans them.
 func TestForgottenRemovedBlock(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -93,7 +93,7 @@ func TestForgottenRemovedBlock(t *testing.T) {
 	}
 	o, diags := p.Import(typeName, "example.com", nil)
 	p.NoErrors(diags)
-	for before := range len(names) + 1 { // how many singles are planned before the set
+	for before := range len(names) + 1 { // the number of singles planned before the set
 		p.Together()
 		imported, diags := p.Read(typeName, o)
 		p.NoErrors(diags)
@@ -122,7 +122,7 @@ func TestOtherResources(t *testing.T) {
 	owned, diags := p.Apply(t.Context(), single, ann, nil)
 	p.NoErrors(diags)
 
-	// It is not adopted while the single resource has it.
+	// The set does not adopt the mailbox while the single resource manages it.
 	p.Together()
 	owned, diags = p.Read(single, owned)
 	p.NoErrors(diags)
@@ -136,8 +136,8 @@ func TestOtherResources(t *testing.T) {
 	}
 }
 
-// TestOwnerFoundByTheApply checks that a set adopts no mailbox that another resource of the same apply
-// has, which the plan could not know.
+// TestOwnerFoundByTheApply checks that a set adopts no mailbox that another resource acquired in the
+// same apply, after the plan.
 func TestOwnerFoundByTheApply(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -158,8 +158,8 @@ func TestOwnerFoundByTheApply(t *testing.T) {
 }
 
 // TestNotTheSets checks that a set neither creates nor deletes a mailbox that another resource of the
-// same apply has, and deletes none whose address is no longer that of its key; and that two resources
-// of an apply don't adopt one mailbox.
+// same apply manages, and deletes no mailbox with a changed address; and that two resources of an
+// apply don't adopt one mailbox.
 func TestNotTheSets(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -189,7 +189,7 @@ func TestNotTheSets(t *testing.T) {
 	got := addressesOf(t, s)
 	assert.Check(t, len(got) == 2, "the domain has %q", got)
 
-	// The lookup after a create of unknown outcome may find what another resource has created.
+	// The lookup after a create with unknown outcome may find a mailbox that another resource created.
 	id := s.Mailbox(t, "example.com", "dee").ID
 	ann["local_part"] = "dee"
 	cid := set(nil, "cid")

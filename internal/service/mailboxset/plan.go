@@ -17,8 +17,7 @@ import (
 )
 
 // importedKey is the key of the private state that is set from an import until the first
-// update. Entries of the state that the configuration lacks may never have been this
-// configuration's until then.
+// update. Until then, the state may contain mailboxes that the configuration never contained.
 const importedKey = "imported"
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -30,7 +29,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		r.planCreate(ctx, &plan, resp)
 	case service.DestroysOrReplaces(resp):
 		r.WarnMissingDomain(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
-		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
+		// With create_before_destroy, core plans the delete again in the apply, without this plan.
 		r.planDestroy(ctx, state, min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()), replacementRefused, &resp.Diagnostics)
 		plan.forget()
 	default:
@@ -42,9 +41,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// mostLookedUp is the size of the largest set whose domain a plan looks up. A larger one
-// needs so many bulk requests that the two lookups, of the plan and of the apply, would take
-// its first apply beyond the 12 requests that make bench allows.
+// mostLookedUp limits the size of a set for which a plan looks up the domain. For a larger set,
+// the lookups of the plan and of the apply would exceed the 12 requests that make bench allows
+// for the first apply.
 const mostLookedUp = 8 * api.MaxBulkItems
 
 // forget makes the computed values unknown.
@@ -73,7 +72,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, resp *resource.M
 		if l, err = list(ctx, client, domain); err == nil { // otherwise the create lists again, and reports why it can't
 			r.Notes().Store(planned{domain}, l)
 		}
-		if err == nil && len(l) == 0 && len(items) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
+		if err == nil && len(l) == 0 && len(items) <= mostLookedUp { // an API may return an empty list for a missing domain
 			r.WarnMissingDomain(ctx, domain, diags)
 		}
 	}
@@ -89,7 +88,7 @@ func address(key, domainName string) compact.Text {
 	return compact.Text{Value: localPart(key) + "@" + domainName}
 }
 
-// objects returns the mailboxes of items in the walk.
+// objects returns the items as objects of the walk.
 func (m model) objects(items []item) []session.Object {
 	domains := attribute.DomainKeys(func(name string) string {
 		return map[string]string{"domain_name": m.DomainName.ValueString(), "domain_id": m.ID.ValueString(), "domain": m.Domain.ValueString()}[name]
@@ -104,8 +103,8 @@ func (m model) objects(items []item) []session.Object {
 	return all
 }
 
-// planCreates records the creates of mailboxes in the walk, and their adoption if they exist. It adds an error
-// if other resources have some, or if some exist that the set does not adopt, and reports whether it adopts any.
+// planCreates registers in the walk the mailboxes to create or adopt, and reports whether it adopts any. It
+// adds an error if another resource manages one of them, or if one exists and the set does not adopt it.
 func (r *Resource) planCreates(plan model, added []item, l listing, isNew bool, diags *diag.Diagnostics) (adopts bool) {
 	objects := plan.objects(added)
 	var created []item
@@ -165,7 +164,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		added[n].address, added[n].id = address(i.key, state.DomainName.ValueString()), compact.Text{Unknown: true}
 		c.put(added[n])
 	}
-	// The set has what it adds. What somebody else creates, the next refresh finds.
+	// Added mailboxes are managed. Mailboxes that somebody else creates appear in the next refresh.
 	c.unmanaged = slices.DeleteFunc(slices.Sorted(slices.Values(c.unmanaged)), func(address string) bool {
 		part, _, _ := strings.Cut(address, "@")
 		_, isAdded := c.items[localPart(part)]
@@ -193,8 +192,8 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	r.checkDeletions(ctx, state, deleted, unnamed, plan.MaxDeletions.ValueInt64(), keep, next, diags)
 }
 
-// record records in the walk what a plan does with the mailboxes of the state. It adds an error if
-// other resources create some, or lose them.
+// record registers in the walk the mailboxes of the state that a plan keeps, deletes or releases. It
+// adds an error if another resource of the plan contradicts it.
 func (r *Resource) record(state model, staying, deleted, released []item, diags *diag.Diagnostics) {
 	var conflicts []item
 	for n, o := range state.objects(staying) {
@@ -215,8 +214,8 @@ func (r *Resource) record(state model, staying, deleted, released []item, diags 
 	}
 }
 
-// checkDeletions adds an error to a plan that deletes more unnamed mailboxes than allowed, with what
-// to do next, and otherwise a warning that names all of them and says how to keep one.
+// checkDeletions adds an error to a plan that deletes more unnamed mailboxes than allowed, with the
+// advice next, and otherwise a warning that lists all deletions, with the advice keep.
 func (r *Resource) checkDeletions(ctx context.Context, state model, deleted, unnamed []item, allowed int64, keep, next string, diags *diag.Diagnostics) {
 	switch {
 	case len(deleted) == 0:
@@ -235,7 +234,7 @@ func (r *Resource) deletes(ctx context.Context, items []item) bool {
 	return client == nil || len(items) == 0 || client.Supports(ctx, api.DeleteMailbox.Spec, items[0].id.Value)
 }
 
-// planDestroy plans the destruction of the set. next is what to do if it is refused.
+// planDestroy plans the destruction of the set. next is the advice for a refusal.
 func (r *Resource) planDestroy(ctx context.Context, state model, allowed int64, next string, diags *diag.Diagnostics) {
 	deleted, unnamed, kept := state.retirement(state.contents(diags).sorted(), false)
 	if r.record(state, nil, deleted, kept, diags); diags.HasError() {

@@ -126,7 +126,7 @@ func TestLifecycle(t *testing.T) {
 	p.NoErrors(diags)
 	assert.Check(t, isEmpty(plan, o) && len(diags) == 0, "the plan is not empty: %v\n%s", plan.State, acctest.Render(diags))
 
-	// One entry in, one renamed: the ids of the others stay known.
+	// With one new and one renamed entry, the ids of the others stay known.
 	changed := set(nil, "Ann=Joan Doe", "bob", "cid")
 	plan, diags = p.Plan(typeName, changed, o)
 	p.NoErrors(diags)
@@ -137,7 +137,7 @@ func TestLifecycle(t *testing.T) {
 	p.NoErrors(diags)
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Joan Doe", "bob=Jane Doe", "cid=Jane Doe", "other=Jane Doe"}), "the domain")
 
-	// Other names need no list.
+	// A change of names requires no list.
 	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403})
 	o, diags = p.Apply(t.Context(), typeName, set(nil, "Ann=Joan Doe", "bob=Bob Doe", "cid"), o)
 	p.NoErrors(diags)
@@ -178,7 +178,7 @@ func TestDrift(t *testing.T) {
 	joan := "Joan"
 	_, err := s.Client.UpdateMailbox(t.Context(), "ann@example.com", api.UpdateMailboxBody{FirstName: &joan})
 	assert.NilError(t, err)
-	// bob is deleted and created again: another mailbox, which is not the set's.
+	// bob is deleted and created again: another mailbox, which the set does not manage.
 	for _, address := range []string{"bob@example.com", "cid@example.com"} {
 		assert.NilError(t, s.Client.Mailboxes.Delete(t.Context(), address))
 	}
@@ -192,7 +192,7 @@ func TestDrift(t *testing.T) {
 	p.NoErrors(diags)
 	expect(t, plan, "mailboxes", "ann=Jane Doe", "bob=Jane Doe", "cid=Jane Doe")
 
-	// With the state from before, nothing is deleted that has another id.
+	// With the earlier state, no mailbox with another id is deleted.
 	_, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 3}, "ann"), before)
 	p.NoErrors(diags)
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Joan Doe", "bob=Jane Doe"}), "the domain")
@@ -220,12 +220,12 @@ func TestImport(t *testing.T) {
 		plan, diags := p.Plan(typeName, set(nil, "ann", "bob", "cid"), o)
 		p.NoErrors(diags)
 		assert.Check(t, isEmpty(plan, o) && len(diags) == 0, "the plan after an import is not empty: %s", acctest.Render(diags))
-		// What the configuration lacks is released.
+		// Mailboxes that the configuration lacks are released.
 		released, diags := p.Apply(t.Context(), typeName, set(nil, "bob"), o)
 		p.NoErrors(diags)
 		expect(t, released, "mailboxes", "bob=Jane Doe")
 		expect(t, released, "unmanaged", "ann@example.com", "cid@example.com")
-		// After that, a removal is a deletion.
+		// After that, removing an entry is a deletion.
 		_, diags = p.Walk().Plan(typeName, set(nil), released)
 		acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox")
 	}
@@ -252,11 +252,11 @@ func TestReplacement(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Plan(typeName, set(nil, "ann"), nil)
 	acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exists already", "Terraform's state has it", "terraform untaint")
-	// A reference by id to the same domain is none.
+	// A reference by id to the same domain is no replacement.
 	plan, diags := p.Walk().Plan(typeName, set(changes{"domain": o.Text("id")}, "ann"), o)
 	p.NoErrors(diags)
 	assert.Check(t, isEmpty(plan, o), "a reference by id is a change: %v", plan.Replace)
-	// The value of the last apply counts too, because a deposed set is deleted by its own.
+	// The value of the last apply counts too, because core deletes a deposed set with that value.
 	_, diags = p.Walk().PlanReplacement(typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
 	acctest.Expect(t, diags, "ERROR", "max_deletions is 0", "apply that first")
 	o, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}, "ann"), o)
@@ -269,7 +269,7 @@ func TestReplacement(t *testing.T) {
 	p.NoErrors(diags)
 	expect(t, o, "addresses", "ann=ann@example.org")
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Jane Doe"}), "the account")
-	// A delete that no plan has named is refused.
+	// A delete that no plan named is refused.
 	_, diags = p.ApplyPlan(t.Context(), typeName, nil, p.With(typeName, o, "max_deletions", 0), &acctest.Object{State: p.Null(typeName), Identity: o.Identity})
 	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox")
 }
@@ -295,8 +295,8 @@ func TestGone(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't create the mailbox set of example.com", "domain = mailhost_domain.main.name")
 }
 
-// TestManyFailures checks that an apply reports the first hundred failures at their keys, and those
-// of one reason together.
+// TestManyFailures checks that an apply reports the first hundred failures at their keys, and failures
+// with the same reason together.
 func TestManyFailures(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -346,8 +346,8 @@ func TestPublishedOnly(t *testing.T) {
 	acctest.Expect(t, diags, "will still exist", "ann@example.com")
 }
 
-// TestRetired checks that entries which retired names may leave the set, deleted or kept, and that
-// it has no other effect.
+// TestRetired checks that entries named by retired may leave the set, deleted or kept, and that
+// retired has no other effect.
 func TestRetired(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -383,8 +383,8 @@ func TestRetired(t *testing.T) {
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"bob=Jane Doe", "eve=Jane Doe"}), "the domain")
 }
 
-// TestHandOver checks that what a set keeps can be adopted in the same apply by another set, or by
-// a single resource, in every order of core's calls.
+// TestHandOver checks that another set, or a single resource, can adopt a kept mailbox in the same
+// apply, in every order of core's calls.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	single := changes{"domain": "example.com", "local_part": "ann", "first_name": "Jane", "last_name": "Doe", "on_existing": "adopt"}
@@ -432,7 +432,7 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestList lists each domain as a set, whose generated configuration plans nothing.
+// TestList checks that each domain is listed as a set, and that the generated configuration plans nothing.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

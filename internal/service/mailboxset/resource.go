@@ -27,7 +27,7 @@ func NewResource() resource.Resource {
 	return service.Chain(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
 }
 
-// Read reads the domain's list, and the domain only if that is empty.
+// Read reads the domain's list of mailboxes, and the domain only if the list is empty.
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
 	id := state.ID.ValueString()
 	l, err := list(ctx, c, id)
@@ -50,8 +50,8 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 	return nil
 }
 
-// refresh returns what a state is now. A state without mailboxes was just imported: it
-// has all of the domain's.
+// refresh returns the current contents of a state. A state without mailboxes was just imported:
+// it receives all mailboxes of the domain.
 func (r *Resource) refresh(state *model, l listing, diags *diag.Diagnostics) *contents {
 	if state.Mailboxes.IsNull() {
 		return l.contents()
@@ -70,7 +70,7 @@ func (r *Resource) refresh(state *model, l listing, diags *diag.Diagnostics) *co
 	return now
 }
 
-// Create has warnings in place of errors if only a part fails, see [compact.Type].
+// Create adds warnings in place of errors if only a part fails, see [compact.Type].
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	want := plan.contents(&resp.Diagnostics)
 	l, err := r.listed(ctx, c, plan.Domain.ValueString())
@@ -109,7 +109,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	}
 }
 
-// listed returns the listing that the plan of this call has just read, or reads it.
+// listed returns the listing that the plan of this create just read, or reads a new one.
 func (r *Resource) listed(ctx context.Context, c *client.Client, domain string) (listing, error) {
 	if l, ok := r.Notes().LoadAndDelete(planned{domain}); ok {
 		return l.(listing), nil
@@ -117,8 +117,8 @@ func (r *Resource) listed(ctx context.Context, c *client.Client, domain string) 
 	return list(ctx, c, domain)
 }
 
-// Update deletes only what the state has and the plan lacks. What fails stays in the state as it
-// was, so that the next plan has it again.
+// Update deletes only mailboxes that the state contains and the plan lacks. The state keeps the prior
+// value of a failed change, so that the next plan contains the change again.
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	diags := &resp.Diagnostics
 	prior, want := state.contents(diags), plan.contents(diags)
@@ -185,7 +185,7 @@ type apply struct {
 	domain string
 	known  *api.Mailbox
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	result    *contents
 	failures  []failure
 	remaining []string // addresses of mailboxes that the API can't delete
@@ -203,7 +203,7 @@ func (a *apply) fail(i item, summary string, err error) {
 
 func (a *apply) put(i item) { a.locked(func() { a.result.put(i) }) }
 
-// acquire records in the walk that the set has a mailbox, unless another resource has it.
+// acquire registers a mailbox of the set in the walk. It fails if another resource manages it.
 func (a *apply) acquire(id string) error {
 	if a.walk.Acquire(object(id)) == session.NoConflict {
 		return nil
@@ -249,7 +249,7 @@ func (a *apply) adopt(ctx context.Context, existing []match) {
 		}
 		adopted := itemOf(e.key, e.entry, m)
 		if err := a.setNames(ctx, adopted, entryOf(m)); err != nil {
-			// It is the set's from now on, and the next plan has its names.
+			// The set manages the mailbox from now on, and the next plan changes the names.
 			a.fail(adopted, "Can't set the names of the mailbox "+m.PrimaryEmail, err)
 			adopted.entry = entryOf(m)
 		}
@@ -266,8 +266,8 @@ func (a *apply) setNames(ctx context.Context, i item, from entry) error {
 	return err
 }
 
-// rename changes the names of mailboxes of the set. One that fails keeps the names of the
-// state.
+// rename changes the names of mailboxes of the set. After a failure, the result contains the
+// names of the state.
 func (a *apply) rename(ctx context.Context, prior *contents, kept []item) {
 	client.Parallel(a.client, kept, func(i item) {
 		before := prior.items[i.localPart()].entry
@@ -279,12 +279,12 @@ func (a *apply) rename(ctx context.Context, prior *contents, kept []item) {
 	})
 }
 
-// delete deletes mailboxes of the state that still have the address of their key. One that
-// fails stays in the result.
+// delete deletes mailboxes of the state that still have the address of their key. After a
+// failure, the mailbox stays in the result.
 func (a *apply) delete(ctx context.Context, deleted []item, l listing) {
 	client.Parallel(a.client, deleted, func(i item) {
 		if l.of(i) == nil {
-			return // it is gone, or has another address by now
+			return // the mailbox is gone, or its address changed
 		}
 		var err error
 		if a.walk.IsAcquired(object(i.id.Value)) {

@@ -44,9 +44,9 @@ func count(attribute string, n int) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(resourceAddress, at, check)
 }
 
-// TestAccPartialCreate checks that a create which leaves an entry out is accepted by the
-// CLI, is not tainted, and is completed by the next apply. With the postcondition of the
-// documentation the apply fails, and the rest is the same.
+// TestAccPartialCreate checks that the CLI accepts a create without one of its entries, that the
+// set is not tainted, and that the next apply completes it. With the postcondition of the
+// documentation, the apply also fails.
 func TestAccPartialCreate(t *testing.T) {
 	const postcondition = `
   lifecycle {
@@ -144,7 +144,7 @@ func TestAccMoves(t *testing.T) {
 }
 
 // TestAccUnknownDomain checks that nothing is deleted, created or bought because a plan does not know
-// the domain, as behind a depends_on on something that changes.
+// the domain, for example because of a depends_on on a changed resource.
 func TestAccUnknownDomain(t *testing.T) {
 	s := server(t, acctest.Options{})
 	config := func(revision string) string {
@@ -191,8 +191,8 @@ resource "mailhost_dns_zone" "main" {
 	}})
 }
 
-// TestAccTypes checks that the CLI accepts every type of map, parts that only the apply
-// knows, and a change between types without a change of content.
+// TestAccTypes checks that the CLI accepts every type of map, partly unknown maps, and a change
+// of the type without a change of the content.
 func TestAccTypes(t *testing.T) {
 	s := server(t, acctest.Options{})
 	const variable = `

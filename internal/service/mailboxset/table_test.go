@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// TestFailures lets each kind of request of a create, an update and a destroy fail: the state is
-// what the domain has, and the next apply does the rest.
+// TestFailures lets each kind of request of a create, an update and a destroy fail: the state
+// equals the domain's mailboxes, and the next apply does the rest.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	adopt := set(changes{"max_deletions": 9, "on_existing": "adopt"}, "ann=Joan Doe", "bob", "dee")
@@ -100,8 +100,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestPlans plans a set where something is unknown, can't be listed, or belongs to another
-// resource of the same plan.
+// TestPlans plans a set with unknown values, a failed list, or a mailbox of another resource of
+// the same plan.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	const single, changed = "mailhost_mailbox", "A changed key is a new address"
@@ -118,7 +118,7 @@ func TestPlans(t *testing.T) {
 		config  map[string]any
 		other   map[string]any // of a single mailbox, planned before
 		refused string         // operation
-		want    []string       // of the diagnostics; without, there are none
+		want    []string       // parts of the diagnostics; nil: no diagnostics
 		not     string
 		unknown []string // computed values that the plan does not know
 	}{

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestInvalidTypes checks what Terraform would check if mailboxes had a type.
+// TestInvalidTypes checks the errors that Terraform would report if mailboxes had a type.
 func TestInvalidTypes(t *testing.T) {
 	t.Parallel()
 	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
@@ -46,7 +46,7 @@ func TestInvalidTypes(t *testing.T) {
 }
 
 // TestValuesStayAsConfigured checks that numbers, further attributes and the type of a map
-// neither make a plan that is not empty nor get lost.
+// neither cause a change nor get lost.
 func TestValuesStayAsConfigured(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -85,7 +85,7 @@ func TestValuesStayAsConfigured(t *testing.T) {
 	empty(typed)
 	empty(set(nil, "ann=1000000 true", "bob=Bob Doe"))
 
-	// Imported, the state has objects; the map is no change.
+	// After an import, the state contains objects; a map is no change.
 	o, diags = p.Walk().Import(typeName, "example.com", nil)
 	p.NoErrors(diags)
 	empty(typed)
