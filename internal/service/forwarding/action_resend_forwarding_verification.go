@@ -44,7 +44,7 @@ func NewResend() action.Action {
 	}
 }
 
-// resend updates a rule with its current target, which makes the API send a new message.
+// resend updates a rule with its current target, so that the API sends a new message.
 func resend(ctx context.Context, c *client.Client, config resendConfig, resp *action.InvokeResponse) {
 	id := config.ForwardingID.ValueString()
 	f, err := c.Forwarding.Get(ctx, id)
@@ -78,8 +78,8 @@ func verificationStatus(f *api.Forwarding) string {
 	return f.TargetEmail + " was sent a new message, and has until " + *f.VerificationExpiresAt + " to confirm"
 }
 
-// addResendError reports why no message was sent. The only argument of the caller is
-// the id.
+// addResendError reports why no message was sent. It maps every problem to the action's only
+// argument, the id.
 func addResendError(resp *action.InvokeResponse, err error, id string) {
 	summary := "Can't send the verification message of the forwarding rule " + id + " again"
 	fields := report.Fields{"target_email": "forwarding_id", "path.forwarding_id": "forwarding_id"}

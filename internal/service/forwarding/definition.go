@@ -1,4 +1,4 @@
-// Package forwarding has the resource mailhost_forwarding, its data sources and its
+// Package forwarding provides the resource mailhost_forwarding, its data sources and its
 // list resource, and the action mailhost_resend_forwarding_verification.
 package forwarding
 
@@ -133,8 +133,8 @@ func (m model) stillForwards() string {
 	return "It will forward mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
 }
 
-// confirmed reports whether the rule's target receives mail. Until then, a response does
-// not distinguish a rule that is switched off from a pending one.
+// confirmed reports whether the rule's target is confirmed. Until then, a response does not
+// show whether the rule is switched off.
 func (m model) confirmed() bool {
 	return confirmed(m.VerificationState.ValueString())
 }
@@ -148,8 +148,7 @@ func confirmed(verificationState string) bool {
 	return verificationState == vocab.VerificationInternal || verificationState == vocab.VerificationVerified
 }
 
-// keepVerification restores the attributes that change without Terraform. The next
-// refresh reads them.
+// keepVerification restores the attributes that change without Terraform.
 func (m *model) keepVerification(known model) {
 	m.VerificationRequired, m.VerificationState = known.VerificationRequired, known.VerificationState
 	m.VerificationSentAt, m.VerificationExpiresAt = known.VerificationSentAt, known.VerificationExpiresAt

@@ -28,7 +28,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// planExisting reports in the plan of a new rule that its scope has one for the target.
+// planExisting reports in the plan of a new rule an existing rule with the same scope and target.
 func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.TargetEmail.IsUnknown() || plan.Domain.IsUnknown() || plan.WorkspaceID.IsUnknown() || r.CreatesDomain(plan.Domain.ValueString()) {
@@ -49,14 +49,14 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 		unchanged = append(unchanged, "active")
 	}
 	e := r.DescribeExisting(ctx, found, plan, plan.ImportKey(target), unchanged...)
-	if isFalse(plan.Active) && !confirmed(found.VerificationState) { // the response has no switch to compare
+	if isFalse(plan.Active) && !confirmed(found.VerificationState) { // the response does not contain the switch
 		e.Changes = append(e.Changes, "active to false, so that the rule stays off when the recipient confirms")
 	}
 	r.AdoptOrRefuse(diags, plan.OnExisting, e)
 }
 
-// warnWhole warns about a plan that gives an address the mail of a whole scope. People expect
-// a rule of one address.
+// warnWhole warns that a plan forwards the mail of a whole scope, because people expect a rule for
+// one address.
 func warnWhole(plan, state model, resp *resource.ModifyPlanResponse) {
 	if resp.Diagnostics.HasError() || isFalse(plan.Active) || len(resp.RequiresReplace) == 0 && plan.TargetEmail.Equal(state.TargetEmail) {
 		return
@@ -79,7 +79,7 @@ func warnWhole(plan, state model, resp *resource.ModifyPlanResponse) {
 		"The target gets the mail of every address of "+scope+", and not that of one mailbox. If it is an address of the account, that begins with the apply; otherwise when the recipient has confirmed.")
 }
 
-// planUpdate plans the change of a rule that is not replaced.
+// planUpdate plans an update in place.
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan, state model, resp *resource.ModifyPlanResponse) {
 	var active types.Bool
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
@@ -116,8 +116,8 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 }
 
 // warnReleased warns about a rule that stopped forwarding when its target was deleted.
-// No plan repairs it, because the verification message would go to an address that may
-// belong to somebody else by now.
+// No plan repairs it, because the address of the verification message may belong to somebody
+// else by now.
 func warnReleased(diags *diag.Diagnostics, state model) {
 	diags.AddAttributeWarning(path.Root("target_email"), "The "+state.String()+" forwards no mail",
 		"The target "+state.TargetEmail.ValueString()+" is not confirmed, and no verification message was sent. A rule is in this state after its target was deleted, even if that was created again.\n\n"+

@@ -25,7 +25,7 @@ const typeName = "mailhost_forwarding"
 
 type attributes = map[string]any
 
-// TestWholeScope checks that a plan says whose mail a new target gets.
+// TestWholeScope checks that a plan names the scope of the mail that a new target receives.
 func TestWholeScope(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -54,7 +54,7 @@ func TestWholeScope(t *testing.T) {
 }
 
 // TestTooManyMessages checks that a create or a change of the target waits if the API
-// limits its messages, and that the error explains the next step otherwise.
+// limits its messages and, if the wait is too long, explains the next step.
 func TestTooManyMessages(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -96,8 +96,8 @@ func isActive(o *acctest.Object) bool {
 	return strings.Contains(o.State.String(), `"active":tftypes.Bool<"true">`)
 }
 
-// TestAdoptPending checks that the plan which adopts a pending rule with active = false announces
-// that the apply switches it off, because the API does not return whether it is off already.
+// TestAdoptPending checks that the plan to adopt a pending rule with active = false announces
+// that the apply switches the rule off, because the API does not return whether it is off already.
 func TestAdoptPending(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -111,8 +111,8 @@ func TestAdoptPending(t *testing.T) {
 	assert.Check(t, slices.Contains(s.Sent(), api.SetForwardingActive.ID), "the apply sends %v", s.Sent())
 }
 
-// TestTargetDeleted checks that a rule whose target was deleted outside Terraform causes a
-// warning with the next step and no plan, whatever the configured switch.
+// TestTargetDeleted checks that a rule with a target deleted outside Terraform causes a
+// warning with the next step and no change, whatever the configured switch.
 func TestTargetDeleted(t *testing.T) {
 	t.Parallel()
 	for name, active := range map[string]any{"unset": nil, "on": true, "off": false} {
@@ -175,8 +175,8 @@ func TestDomainOutOfSight(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR", "example.com", "domain.view")
 }
 
-// TestFailureKeepsWhatIsDone checks that the state has the changes that an update made
-// before it failed, for instance because the new target has another rule of the same scope.
+// TestFailureKeepsWhatIsDone checks that the state contains the completed steps of a failed
+// update, for example if another rule of the scope exists for the new target.
 func TestFailureKeepsWhatIsDone(t *testing.T) {
 	t.Parallel()
 	for status, advice := range map[int]string{http.StatusConflict: "A scope has one rule for a target", http.StatusUnprocessableEntity: "Correct the value"} {
@@ -214,7 +214,7 @@ func TestSwitchUnsupported(t *testing.T) {
 	plan, _ := p.Plan(typeName, config, read)
 	assert.Check(t, plan.State.Equal(made.State), "the second plan is %s", plan.State)
 	confirm(t, s)
-	p = s.Protocol(t, "") // a new process has an empty cache
+	p = s.Protocol(t, "") // a new process starts with an empty cache
 	read, diags = p.Read(typeName, read)
 	p.NoErrors(diags)
 	_, diags = p.Apply(t.Context(), typeName, config, read)

@@ -41,7 +41,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// create creates the rule or, if on_existing says so, adopts the rule that exists.
+// create creates the rule or, if on_existing allows it, adopts the existing rule.
 func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*api.Forwarding, error) {
 	if service.Adopts(plan.OnExisting) {
 		switch found, err := c.FindForwarding(ctx, plan.TargetEmail.ValueString(), plan.Expand()); {
@@ -61,7 +61,7 @@ func (m model) conflictAdvice() string {
 		service.ExistsAdvice("mailhost_forwarding", m.ImportKey(m.TargetEmail.ValueString()))
 }
 
-// explained adds what to do next to a refusal because of the limit of verification messages, and not
+// explained adds advice to a refusal because of the limit of verification messages, but not to one
 // because of the limit of requests.
 func explained(err error) error {
 	if client.StatusOf(err) != http.StatusTooManyRequests || len(client.ProblemsAt(err, "body", "target_email")) == 0 {
@@ -72,15 +72,15 @@ func explained(err error) error {
 			"Forwarding to an address of the account needs no message and is not limited.")
 }
 
-// switchOffNew switches a new rule off. It reports whether the rule counts as switched off, as it does
-// on an API that can't, so that no later plan tries again.
+// switchOffNew switches a new rule off. It reports whether the rule counts as switched off: also if the
+// API can't switch rules off, so that no later plan tries again.
 func switchOffNew(ctx context.Context, c *client.Client, created *model, diags *diag.Diagnostics) bool {
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
 	switch {
 	case err == nil:
 		Definition.SetModel(ctx, c.Domains.Get, created, f)
 	case errors.Is(err, client.ErrUpdateUnsupported):
-		// An error would make Terraform create the rule again, which can't be switched off
+		// An error would make Terraform replace the rule with one that can't be switched off
 		// either.
 		diags.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
 			"The rule was created. "+noSwitchAdvice+" "+created.stillForwards())
@@ -103,7 +103,7 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 // switchKey is the key of switchState in the private state.
 const switchKey = "switch"
 
-// switchState is what Terraform knows about a rule's switch beyond the response.
+// switchState stores the facts about a rule's switch that responses do not contain.
 //
 // The API's field active reports whether mail is forwarded: the rule is switched on and its
 // target is confirmed. The API does not return the switch, and refuses to switch a pending rule on.
@@ -113,13 +113,13 @@ const switchKey = "switch"
 // difference that no apply can remove must not be planned. If active is omitted, a rule that was
 // switched off outside Terraform stays off.
 type switchState struct {
-	// Off means that Terraform has switched the rule off, and switches it on again when the
-	// configuration no longer says false.
+	// Off means that Terraform switched the rule off, and switches it on again when the
+	// configuration no longer sets false.
 	Off bool `json:"off,omitempty"`
 	// On means that the configuration sets true for a pending rule.
 	On bool `json:"on,omitempty"`
 	// Imported means that a pending rule may have been switched off before the import.
-	// The false of a generated configuration is no reason to switch it off.
+	// It is not switched off because of the false in a generated configuration.
 	Imported bool `json:"imported,omitempty"`
 }
 
@@ -135,7 +135,7 @@ func mustSwitchOn(config types.Bool, m model, s switchState) bool {
 
 func isFalse(b types.Bool) bool { return b.Equal(types.BoolValue(false)) }
 
-// noSwitchAdvice is what to do if the API can't switch a rule on or off.
+// noSwitchAdvice is the advice if the API can't switch a rule on or off.
 const noSwitchAdvice = "This API has no operation that switches a rule on or off. Remove active from the configuration; to switch the rule, or to delete it, use the service's own control panel."
 
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -143,7 +143,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
 	u := update{c, &resp.Diagnostics, state, known}
-	// Switch off before the target changes and on after that, so that no mail is
+	// Switch off before the target changes, and on after the change, so that no mail is
 	// forwarded to the wrong address.
 	done := (!mustSwitchOff(active, state, known) || u.switchTo(ctx, false)) &&
 		(plan.TargetEmail.Equal(state.TargetEmail) || u.redirect(ctx, plan.TargetEmail.ValueString())) &&
@@ -159,7 +159,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	resp.Diagnostics.Append(resp.State.Set(ctx, &u.now)...)
 }
 
-// update is an update in progress. now and known have each completed step, even if a later one fails.
+// update is an update in progress. now and known contain each completed step, even if a later one fails.
 type update struct {
 	client *client.Client
 	diags  *diag.Diagnostics
