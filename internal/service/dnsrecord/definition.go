@@ -1,4 +1,4 @@
-// Package dnsrecord has the resource mailhost_dns_record with its data sources and
+// Package dnsrecord provides the resource mailhost_dns_record with its data sources and
 // list resource.
 package dnsrecord
 
@@ -105,7 +105,7 @@ const description = "A DNS record of a domain.\n\n" +
 	"An API with the published operations only can create a record, but not read, change or delete it. There a refresh keeps the state as it is; a change of `value`, `ttl` or `priority` is an error that explains " +
 	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported. If an identical record exists, only the apply knows it: it fails, or adopts the record with `on_existing = \"adopt\"` if the API returns its id."
 
-// recordType validates a type, here and in data sources.
+// recordType validates a type.
 var recordType = validate.OneOf[api.CreateDNSRecordBody]("type")
 
 func attributes() map[string]schema.Attribute {
@@ -205,8 +205,8 @@ func (m *model) setZone(z session.Domain) {
 	m.DomainName = types.StringValue(z.Name)
 }
 
-// flatten sets the model from a response, after setZone. It keeps the prior spelling of a name and
-// of a value that mean the same.
+// flatten sets the model from a response, after setZone. It keeps the prior spelling of an equal name
+// and value.
 func (m *model) flatten(r *api.DNSRecord) {
 	before := *m
 	attribute.Flatten(m, r)
@@ -230,7 +230,7 @@ func fqdn(name, zone string) string {
 	return relative + "." + zone
 }
 
-// validateConfig checks what the validators of single attributes can't, as far as it is known.
+// validateConfig checks the known values of attributes that depend on each other.
 func validateConfig(_ context.Context, m model, diags *diag.Diagnostics) {
 	name, domain := m.Name.ValueString(), attribute.DomainName(m.Domain.ValueString())
 	if domain != "" && dnsdata.ValidateName(name) == nil {

@@ -22,9 +22,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// zoneOf returns the domain of a reference by name or UUID. It returns only the name of
-// a domain that the credential may not see, and of one that does not exist, which the
-// API refuses in the create.
+// zoneOf returns the domain of a reference by name or UUID. It returns only the name if the
+// credential may not view the domain, or if the domain does not exist: the API then refuses the
+// create.
 func zoneOf(ctx context.Context, c *client.Client, ref string) (session.Domain, error) {
 	d, err := c.Domains.Get(ctx, ref)
 	name := attribute.DomainName(ref)
@@ -37,8 +37,8 @@ func zoneOf(ctx context.Context, c *client.Client, ref string) (session.Domain, 
 	return session.Domain{}, err
 }
 
-// located is a record with its domain, which API responses do not include: it is looked up once and
-// stored in the state.
+// located is a record with its domain. API responses do not include the domain: it is looked up
+// once and stored in the state.
 type located struct {
 	api.DNSRecord
 
@@ -54,8 +54,8 @@ func (r *located) String() string {
 	return fmt.Sprintf("%s %s %.80s", fqdn(r.Name, r.zone.Name), r.Type, value)
 }
 
-// listRecords iterates over the records that match the filters domain, type and name: those of
-// one domain, or of each domain of the account in turn.
+// listRecords returns the records that match the filters domain, type and name. Without a domain,
+// it lists each domain of the account in turn.
 func listRecords(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[located, error] {
 	return func(yield func(located, error) bool) {
 		for in, err := range zones(ctx, c, by["domain"]) {
@@ -127,7 +127,7 @@ func (k recordKey) String() string {
 	return s
 }
 
-// find returns the only record with the key: also a system-managed one, or without those.
+// find returns the only record with the key. Without systemManaged, it ignores system-managed records.
 func (k recordKey) find(ctx context.Context, c *client.Client, systemManaged bool) (*located, error) {
 	in, err := zoneOf(ctx, c, k.domain)
 	if err != nil {
@@ -172,8 +172,8 @@ func canonicalID(s string) (string, bool) {
 
 const keyForms = "<domain>/<type>/<name>/<value>, such as example.com/TXT/@/v=spf1 -all; without the last part if there is one such record; or the id"
 
-// ImportState also sets the domain, which a Read can't. All imports of a run by id share one list of
-// every domain's records.
+// ImportState also sets the domain, which Read does not look up. All imports by id in a run share one
+// list of every domain's records.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
 	c := r.Client(ctx, &resp.Diagnostics)

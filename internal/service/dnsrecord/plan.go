@@ -39,7 +39,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// planExisting reports in the plan of a new record that an identical one exists.
+// planExisting reports in the plan of a new record an existing identical record.
 func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()
 	c := r.ClientForWarning(ctx)
@@ -64,8 +64,8 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	r.AdoptOrRefuse(diags, plan.OnExisting, r.DescribeExisting(ctx, &located{DNSRecord: *found}, plan, plan.importID(), unchanged...))
 }
 
-// warnNoUpdate warns in a plan that changes the record, if the API can't. It is no
-// error, because the plan that replaces the record starts as a change too.
+// warnNoUpdate warns in a plan that changes the record, if the API can't. It adds no error,
+// because the plan of a replacement also starts as a change.
 func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *diag.Diagnostics) {
 	c := r.ClientForWarning(ctx)
 	if c == nil || diags.HasError() || expandUpdate(plan, state) == (api.UpdateDNSRecordBody{}) || c.Supports(ctx, api.UpdateDNSRecord.Spec, state.ID.ValueString()) {
@@ -75,8 +75,8 @@ func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *d
 		"According to its responses, this API has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail with the steps that lead to the configured record.")
 }
 
-// plannedValues returns what the configuration of a new record decides. Only the API itself creates
-// system-managed records.
+// plannedValues returns the computed values of a new record that follow from its configuration. Only
+// the API itself creates system-managed records.
 func plannedValues(of attribute.Raw, _ string) map[string]attr.Value {
 	values := map[string]attr.Value{"is_system_managed": types.BoolValue(false)}
 	if domain := of.DomainName(); domain != "" {
@@ -93,7 +93,7 @@ const ZoneAdvice = "A mailhost_dns_zone has all records of its domain except tho
 	"- To keep the record in the zone, put it into the zone's records, and remove the mailhost_dns_record from the configuration and, with a removed block with lifecycle { destroy = false }, from the state.\n" +
 	"- To keep the mailhost_dns_record, add the record's name and type to the zone's ignore."
 
-// checkZone adds an error if the same plan has a mailhost_dns_zone for the record.
+// checkZone adds an error if the same plan contains a mailhost_dns_zone for the record.
 func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics) {
 	if diags.HasError() || m.Name.IsUnknown() || m.Type.IsUnknown() {
 		return
@@ -106,16 +106,16 @@ func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics)
 	}
 }
 
-// twoPolicies describes what two policies of a purpose at one name cause.
+// twoPolicies describes the effect of two policies of a purpose at one name.
 var twoPolicies = map[dnsdata.Purpose]string{
 	dnsdata.PurposeSPF:   "the check ends in permerror (RFC 7208, section 4.5), and mail may be refused",
 	dnsdata.PurposeDMARC: "mail is treated as if there were none (RFC 9989)",
 }
 
-// checkSecondPolicy reports in a plan that the name has a policy of the purpose already. It is an
-// error, because the API will refuse the second one, but only a warning if the state has the other
-// record, because the same plan may replace or delete it. A system-managed policy yields to the
-// new one. Nothing is reported if the API can't list records.
+// checkSecondPolicy reports in a plan an existing policy of the same purpose at the name. It adds an
+// error, because the API will refuse the second policy, but only a warning if the existing record may
+// be in the state, because the same plan may replace or delete it. A system-managed policy yields to
+// the new one. Nothing is reported if the API can't list records.
 func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	key := plan.naturalKey()
 	purpose := dnsdata.PurposeOf(key.recordType, key.value)
@@ -130,7 +130,7 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *dia
 	}
 	for _, other := range found {
 		if plan.sameValue(other.Value, key.value) {
-			continue // it is this one, which is replaced, or a conflict that the create reports
+			continue // the same record, to be replaced, or a conflict that the create reports
 		}
 		if isKey && other.IsSystemManaged {
 			diags.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", key.name, key.domain),
@@ -145,7 +145,7 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *dia
 	}
 }
 
-// addSecondPolicy reports a second policy; other is the first.
+// addSecondPolicy reports a second policy; other is the existing one.
 func addSecondPolicy(diags *diag.Diagnostics, key recordKey, purpose dnsdata.Purpose, other api.DNSRecord, isInState bool) {
 	summary := fmt.Sprintf("A second %s record at %s of %s", purpose, key.name, key.domain)
 	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Receivers ignore both of two: %s.\n\n", other.ID, other.Value, twoPolicies[purpose])

@@ -48,7 +48,7 @@ func TestSecondPolicy(t *testing.T) {
 }
 
 // TestSecondPolicyLater changes a record into a second policy, and a policy into another
-// one. After a refresh, the record with the existing policy may be about to be deleted.
+// policy. After a refresh, the same plan may delete the record with the existing policy.
 func TestSecondPolicyLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -65,7 +65,7 @@ func TestSecondPolicyLater(t *testing.T) {
 			t.Error(acctest.Render(diags))
 		}
 	}
-	// In another domain it is a new record, of which the plan of its create says this.
+	// In another domain it is a new record, and the plan of its create reports the policy.
 	s.Domain(t, "example.org")
 	create(t, s, "example.org", "news", "TXT", policy, "")
 	elsewhere := txt("news", "v=spf1 -all")

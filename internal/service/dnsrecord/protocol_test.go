@@ -41,7 +41,7 @@ func www(value any) map[string]any {
 }
 
 // TestLostResponseAdoptsNoSystemManagedRecord checks that a lookup after a lost response does
-// not match a record that the domain came with.
+// not match a system-managed record.
 func TestLostResponseAdoptsNoSystemManagedRecord(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -78,8 +78,8 @@ func TestDomainOutOfSight(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't list the DNS records", "domain.view")
 }
 
-// TestImportSearchesEachDomainOnce checks that the domains of several records that are
-// imported by id share one search.
+// TestImportSearchesEachDomainOnce checks that imports of several records by id share one
+// search of the domains.
 func TestImportSearchesEachDomainOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -161,7 +161,7 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 	}
 }
 
-// TestOneResourceForEachRecord checks that one plan creates a record of a priority once.
+// TestOneResourceForEachRecord checks that a plan can't create the same record twice.
 func TestOneResourceForEachRecord(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -175,8 +175,8 @@ func TestOneResourceForEachRecord(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Two resources have the MX record WWW of Example.com")
 }
 
-// TestReplacedBesideAnother replaces a record in an apply that has created another one of the domain
-// before: the list that both share still has what was deleted meanwhile.
+// TestReplacedBesideAnother replaces a record in an apply that created another record of the domain
+// before: the list that both share still contains the deleted record.
 func TestReplacedBesideAnother(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

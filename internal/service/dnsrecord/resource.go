@@ -23,7 +23,7 @@ type Resource struct {
 	service.Resource[located, model]
 }
 
-// fields maps the request's fields to attributes of other names.
+// fields maps the request's fields to attributes with other names.
 var fields = report.Fields{"prio": "priority"}
 
 func NewResource() resource.Resource {
@@ -56,7 +56,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// Read knows the domain of the record, for which Get searches.
+// Read takes the record's domain from the state, so that it need not search for it.
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
 	record, err := c.DNSRecords.Get(ctx, state.ID.ValueString())
 	if err == nil {
@@ -98,10 +98,10 @@ var (
 	namedID = regexp.MustCompile(`(?i)\bid\b[ :=#"']*(\d{1,16})\b`)
 )
 
-// adopt returns the identical record that a create met, or the create's error: the record that the
-// lists have or, on an API that can't list records, the one that the conflict names. The published
-// API has no field for the id of an existing object; its message contains the id if the
-// credential may see the record.
+// adopt returns the identical record after a conflict, with the planned settings, or else the
+// create's error. On an API that can't list records, it returns the record that the conflict names:
+// the published API returns the id of an existing record only in the message, if the credential may
+// view the record.
 func adopt(ctx context.Context, c *client.Client, refusal error, plan model, in session.Domain) (*api.DNSRecord, error) {
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	for _, record := range found {
@@ -116,12 +116,12 @@ func adopt(ctx context.Context, c *client.Client, refusal error, plan model, in 
 		return &record, nil
 	}
 	if id := ExistingID(refusal); id != 0 && errors.Is(err, client.ErrReadUnsupported) {
-		return &api.DNSRecord{ID: id, Name: plan.Name.ValueString()}, nil // the state has the plan's values of the rest
+		return &api.DNSRecord{ID: id, Name: plan.Name.ValueString()}, nil // the other values come from the plan
 	}
 	return nil, refusal
 }
 
-// isSame reports whether an existing record is the planned one, which the customer may have.
+// isSame reports whether an existing record equals the planned record and is not system-managed.
 func (m model) isSame(r *api.DNSRecord) bool {
 	priority := m.Priority.ValueInt64Pointer()
 	return !r.IsSystemManaged && r.Type == m.Type.ValueString() && m.sameValue(r.Value, m.Value.ValueString()) &&
@@ -150,7 +150,7 @@ var errSystemManaged = report.WithAdvice(errors.New("the record is system-manage
 
 const systemManagedAdvice = "It needs no resource and can't have one. Remove the resource from the configuration."
 
-// conflictAdvice returns what to do about the record that causes a conflict.
+// conflictAdvice returns advice about the record that causes a conflict.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model, in session.Domain) string {
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
