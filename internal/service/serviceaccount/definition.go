@@ -1,6 +1,5 @@
-// Package serviceaccount has the resource mailhost_service_account with its data
-// sources and list resource, and the ephemeral resource
-// mailhost_service_account_token.
+// Package serviceaccount provides the resource mailhost_service_account with its data sources
+// and list resource, and the ephemeral resource mailhost_service_account_token.
 package serviceaccount
 
 import (
@@ -152,7 +151,7 @@ type model struct {
 	LastUsedAt      types.String      `tfsdk:"last_used_at"`
 	RevokedAt       types.String      `tfsdk:"revoked_at"`
 	RevokedByUserID types.String      `tfsdk:"revoked_by_user_id"`
-	// The rest is only in the configuration and in the state.
+	// The following fields are not part of the API's service account.
 	ValidFor         types.String `tfsdk:"valid_for"`
 	RotateBefore     types.String `tfsdk:"rotate_before"`
 	RotationTriggers types.Map    `tfsdk:"rotation_triggers"`
@@ -164,7 +163,7 @@ func (m model) String() string {
 	if m.Name.ValueString() != "" {
 		return "service account " + strconv.Quote(m.Name.ValueString())
 	}
-	return strings.TrimSpace("service account " + m.ID.ValueString()) // a new one may have neither yet
+	return strings.TrimSpace("service account " + m.ID.ValueString()) // name and id of a new one may be unknown
 }
 
 // imported reports whether the service account was imported, so that its token is

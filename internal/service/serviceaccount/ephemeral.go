@@ -25,12 +25,12 @@ const (
 	defaultLifetime  = "1h"
 	minLifetime      = time.Minute
 	maxLifetime      = 24 * time.Hour
-	// revokeTimeout limits a revocation, which is not interrupted with the run.
+	// revokeTimeout limits a revocation, which an interrupt of the run does not stop.
 	revokeTimeout = 30 * time.Second
 )
 
-// Token is the ephemeral resource mailhost_service_account_token: a service
-// account that is created when it is opened, and revoked when it is closed.
+// Token is the ephemeral resource mailhost_service_account_token: Open creates a service
+// account, and Close revokes it.
 type Token struct {
 	service.Ephemeral
 }
@@ -54,7 +54,7 @@ type tokenModel struct {
 // openedKey is the key of opened in the private data.
 const openedKey = "service_account"
 
-// opened is the service account of an open token.
+// opened identifies the service account of an open token.
 type opened struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -152,7 +152,8 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	t.AddCleanup(o.ID, func(ctx context.Context) error { return o.cleanUp(ctx, c) })
 }
 
-// discarded says what became of a service account whose token nobody got.
+// discarded describes the outcome of revoking a service account after a failed Open. err is the
+// error of the revocation.
 func (o opened) discarded(err error) string {
 	if err != nil {
 		return fmt.Sprintf("The service account %s was created, and can't be revoked: %s. Nobody has its token, which expires at %s.", o.ID, err, o.ExpiresAt)
@@ -161,7 +162,7 @@ func (o opened) discarded(err error) string {
 }
 
 // cleanUp revokes the service account when the provider ends without a Close: Terraform closes
-// nothing after a run that failed or was interrupted.
+// nothing after a failed or interrupted run.
 func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
 	err := c.ServiceAccounts.Delete(ctx, o.ID)
 	if err == nil || client.IsNotFound(err) || errors.Is(err, client.ErrDeleteUnsupported) {
@@ -170,8 +171,8 @@ func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
 	return fmt.Errorf("can't revoke the %s, %s, whose token works until %s: %w", o, o.ID, o.ExpiresAt, err)
 }
 
-// addOpenError reports why no token could be created, and the fate of a service account
-// that was created anyway.
+// addOpenError reports why no token could be created. It revokes a service account that was
+// created without a response, and reports the outcome.
 func (o opened) addOpenError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error) {
 	summary := "Can't create the " + o.String()
 	fields := report.Fields{"expires_at": "lifetime"}
@@ -191,11 +192,11 @@ func (o opened) addOpenError(ctx context.Context, c *client.Client, diags *diag.
 	}
 }
 
-// revokeLost revokes the service accounts among ids that attempts to create this one have
-// left without their tokens, and describes the outcome. Others may have the same name and be in
-// use; these have the same expiry too.
+// revokeLost revokes the service accounts among ids that lost responses left without a known token,
+// and describes the outcome. It recognises them by their expiry, because other service accounts with
+// the same name may be in use.
 func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) (outcome string) {
-	// An interrupted run loses responses, so the interruption must not stop this.
+	// An interrupt loses responses, so it must not stop the revocation.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
 	for _, id := range ids {

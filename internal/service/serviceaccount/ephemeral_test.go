@@ -24,8 +24,7 @@ import (
 
 const tokenType = "mailhost_service_account_token"
 
-// living returns the ids of the service accounts that are not revoked, except those that
-// existed before.
+// living returns the ids of the service accounts that are not revoked and did not exist before.
 func living(t *testing.T, s *acctest.Server, but ...string) (ids []string) {
 	t.Helper()
 	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
@@ -132,7 +131,7 @@ func TestTokenNotRevoked(t *testing.T) {
 }
 
 // TestTokenLost loses the response of an API that ignores idempotency keys while another run
-// has a token with the same name. The resource is tainted, so that the next apply revokes it.
+// uses a token with the same name. The resource is tainted, so that the next apply revokes it.
 func TestTokenLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -40,7 +40,8 @@ func (p permission) same(other permission) bool {
 		strings.EqualFold(p.ResourceID.ValueString(), other.ResourceID.ValueString())
 }
 
-// granted returns what a grant permits. An owner's has its kind in place of a capability's key.
+// granted returns the permission of a grant. For an owner, the kind of the grant takes the place of a
+// capability's key.
 func granted(g *api.Authorization) permission {
 	key := types.StringValue(g.GrantKind)
 	if g.GrantKind == vocab.GrantCapability {
@@ -49,8 +50,8 @@ func granted(g *api.Authorization) permission {
 	return permission{key, types.StringPointerValue(g.ResourceType), customtype.String{StringValue: types.StringPointerValue(g.ResourceID)}}
 }
 
-// permissionsIn returns the elements of the attribute, or none if one is unknown. Nothing else of
-// their type fails to be a permission.
+// permissionsIn returns the elements of the attribute, or none if one is unknown or null. Every other
+// element is convertible to a permission.
 func permissionsIn(ctx context.Context, set types.Set) (all []permission) {
 	if !set.IsNull() {
 		set.ElementsAs(ctx, &all, false)
@@ -64,10 +65,10 @@ func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostic
 	}
 	all := permissionsIn(ctx, set)
 	if slices.ContainsFunc(set.Elements(), attr.Value.IsNull) {
-		all = append(all, permission{}) // with a null among the elements, permissionsIn returns none
+		all = append(all, permission{}) // permissionsIn returned none
 	}
 	for _, p := range all {
-		// The schema can't require it, because the framework takes it for missing while the whole element is unknown.
+		// The schema can't require capability_key, because the framework reports it as missing while the element is unknown.
 		if p.CapabilityKey.IsNull() {
 			diags.AddAttributeError(path.Root("permissions"), "A permission without capability_key",
 				"Each permission names a capability. Set capability_key, for instance to mailbox.view.")
@@ -83,8 +84,8 @@ func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostic
 	}
 }
 
-// checkRights refuses permissions that the API can't grant, and warns of a service account
-// that becomes an owner, because it inherits the permissions of the provider's credential.
+// checkRights refuses permissions that the API can't grant, and warns if a service account
+// becomes an owner, because it inherits the permissions of the provider's credential.
 func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	c := r.ClientForWarning(ctx)
 	if c == nil {
@@ -92,7 +93,7 @@ func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diag
 	}
 	caller, err := r.Caller(ctx, c)
 	switch {
-	case err != nil: // a refresh, or the plan of a create, reports it
+	case err != nil: // a refresh, or the plan of a create, reports the error
 	case !plan.Permissions.IsNull():
 		if caller == nil {
 			addNoGrants(diags, plan.String())
@@ -106,7 +107,7 @@ func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diag
 	}
 }
 
-// addNoGrants adds the error of permissions on an API that can't grant any.
+// addNoGrants adds an error about permissions on an API that can't grant any.
 func addNoGrants(diags *diag.Diagnostics, object string) {
 	diags.AddAttributeError(path.Root("permissions"), "Can't restrict the "+object,
 		"This API has no operation that grants or revokes permissions: a service account has those of the credential that creates it. "+
@@ -125,8 +126,9 @@ func authorizations(ctx context.Context, c *client.Client, id string) (all []api
 	return all, nil
 }
 
-// restrict gives a service account exactly some permissions. It revokes last: an error
-// leaves a token with more rights than planned, and none that its users need is missing.
+// restrict changes the permissions of a service account to exactly the given ones. It revokes last,
+// so that after an error the token may have more permissions than planned, but lacks none that its
+// users need.
 func restrict(ctx context.Context, c *client.Client, id string, permissions types.Set) error {
 	wanted := permissionsIn(ctx, permissions)
 	have, err := authorizations(ctx, c, id)
@@ -156,8 +158,8 @@ func restrict(ctx context.Context, c *client.Client, id string, permissions type
 }
 
 // readPermissions sets the permissions from the API, if they are managed. It keeps the
-// state's spelling of a UUID. An import reads those of a service account that is no owner, if the
-// provider's credential may view them.
+// state's spelling of a UUID. An import also sets them, unless the service account is an owner or
+// the provider's credential may not view them.
 func (m *model) readPermissions(ctx context.Context, c *client.Client, isImport bool) error {
 	if m.Permissions.IsNull() && !isImport {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// grants returns what a service account may do, in order.
+// grants returns the sorted permissions of a service account.
 func grants(t *testing.T, s *acctest.Server, id string) (all []string) {
 	t.Helper()
 	for g, err := range s.Client.ListAuthorizations(t.Context(), api.ListAuthorizationsRequest{SubjectID: id}) {
@@ -32,8 +32,8 @@ func grants(t *testing.T, s *acctest.Server, id string) (all []string) {
 	return all
 }
 
-// TestPermissions creates a service account with fewer rights than the provider's, and
-// changes them here and elsewhere.
+// TestPermissions creates a service account with fewer permissions than the provider's credential,
+// and changes them in and outside of Terraform.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -94,7 +94,7 @@ func TestPermissions(t *testing.T) {
 	assert.Check(t, !o.Null("id") && !o.Null("token"), "a create that half succeeded has the state %s", o.State)
 }
 
-// TestPermissionsRefused plans permissions that can't be given.
+// TestPermissionsRefused plans permissions that can't be granted.
 func TestPermissionsRefused(t *testing.T) {
 	t.Parallel()
 	view := map[string]any{"capability_key": "mailbox.view"}
@@ -108,7 +108,7 @@ func TestPermissionsRefused(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`, "A permission without capability_key")
 	_, diags = s.Protocol(t, "").Apply(t.Context(), typeName, map[string]any{"name": "CI", "permissions": []any{view, nil}}, nil)
 	acctest.Expect(t, diags, "ERROR", "A permission without capability_key")
-	// As for a permission that is a variable, which the CLI validates without its value.
+	// For a permission from a variable, the CLI validates an unknown value.
 	p := s.Protocol(t, "")
 	unknown := map[string]any{"name": "CI", "permissions": []any{acctest.Unknown}}
 	p.NoErrors(p.Validate(typeName, unknown))
@@ -120,8 +120,8 @@ func TestPermissionsRefused(t *testing.T) {
 	assert.Check(t, client.IsNotFound(err), "something was created: %v", err)
 }
 
-// TestTokenPermissions opens a token with fewer rights than the provider's, and one that can't
-// be restricted.
+// TestTokenPermissions opens a token with fewer permissions than the provider's credential, and a
+// token that can't be restricted.
 func TestTokenPermissions(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {

@@ -46,9 +46,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// warnSameName warns in the plan of a new service account that an active one of its name
-// exists and is not in the state, for instance after an apply that was killed: names are not
-// unique, so that nothing else shows that its token is left over.
+// warnSameName warns in the plan of a new service account about an active service account with the
+// same name outside the state, for example after a killed apply: names are not unique, so nothing else
+// shows the leftover token.
 func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.Name.IsUnknown() {
@@ -67,7 +67,8 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 }
 
 // warnRevoked warns in a plan that destroys the service account, or replaces it because of an
-// argument of ReplacedBy. The other reasons are rotations, which are meant to end a token.
+// argument of ReplacedBy. A replacement for another reason is a rotation, which is meant to end the
+// token.
 func (r *Resource) warnRevoked(resp *resource.ModifyPlanResponse, state model) {
 	does := "replaces"
 	switch {
@@ -91,9 +92,9 @@ func stillWorks(state model, now time.Time) string {
 	return fmt.Sprintf("ITS TOKEN STILL WORKS until %s: whoever has the token that ends in %s can use the account's API.", state.ExpiresAt.ValueString(), state.TokenLast4.ValueString())
 }
 
-// refuseOwn refuses a plan that revokes the service account with whose token the provider
-// authenticates, because no run could continue. A plan does not see a replacement by -replace or
-// of a tainted object, so Delete checks again.
+// refuseOwn refuses a plan that revokes the service account that the provider authenticates as,
+// because no run could continue. A plan does not see a replacement by -replace or of a tainted
+// object, so Delete checks again.
 func (r *Resource) refuseOwn(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {
 	if resp.Diagnostics.HasError() || !service.DestroysOrReplaces(resp) {
 		return
@@ -114,7 +115,7 @@ func addOwn(diags *diag.Diagnostics, state model) {
 			"To keep the service account and only remove it from the state, use a removed block with destroy = false, or terraform state rm.", state.TokenLast4.ValueString()))
 }
 
-// minValidity is the minimum of a duration.
+// minValidity is the minimum of valid_for and rotate_before.
 const minValidity = time.Minute
 
 func validateConfig(ctx context.Context, config model, diags *diag.Diagnostics) {
@@ -144,7 +145,7 @@ func (m model) checkRotateBefore(diags *diag.Diagnostics) {
 
 func isSet(s types.String) bool { return !s.IsNull() && !s.IsUnknown() }
 
-// duration parses an attribute, and reports whether it has a duration.
+// duration parses an attribute, and reports whether it contains a duration.
 func duration(s types.String) (time.Duration, bool) {
 	d, err := time.ParseDuration(s.ValueString())
 	return d, err == nil
@@ -156,20 +157,20 @@ func sameDuration(a, b string) bool {
 	return err == nil && err2 == nil && d == e
 }
 
-// isFirst reports whether the value after prior is the first one after an import, which
-// is no change.
+// isFirst reports whether a value that follows prior is the first one after an import, and so
+// no change.
 func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
 
-// isKept reports whether the triggers do not replace the service account: no triggers can
-// be null or an empty map.
+// isKept reports whether new triggers keep the service account: null and an empty map are equal, and
+// the first triggers after an import are no change.
 func (m model) isKept(triggers types.Map) bool {
 	none := !triggers.IsUnknown() && len(triggers.Elements())+len(m.RotationTriggers.Elements()) == 0
 	return none || m.isFirst(m.RotationTriggers)
 }
 
-// planReplacement replaces the service account if an argument changes that only a new one takes: the
-// API can't change its expiry or its token, and only a new one inherits permissions. After an import
-// the first values of arguments that the API does not return are no change.
+// planReplacement replaces the service account if an argument changes that can't be changed in place:
+// the API can't change its expiry or its token, and only a new one inherits permissions. After an
+// import, the first values of arguments that the API does not return are no change.
 func planReplacement(plan, state model, resp *resource.ModifyPlanResponse) {
 	if !state.isFirst(state.ValidFor) && !plan.ValidFor.Equal(state.ValidFor) {
 		resp.RequiresReplace.Append(path.Root("valid_for"))
@@ -182,12 +183,12 @@ func planReplacement(plan, state model, resp *resource.ModifyPlanResponse) {
 	}
 }
 
-// inheritedKey is set in the private state if the API set expires_at, because the
-// service account expires with the one that created it.
+// inheritedKey is set in the private state if the API set expires_at, because a service
+// account expires no later than its creator.
 const inheritedKey = "expiry_inherited"
 
-// planExpiry replaces the service account for another configured expires_at. If none is configured,
-// it plans the value of the state, or unknown for a replacement that is due and for a new service
+// planExpiry replaces the service account for another configured expires_at. Without a configured
+// value, it plans the value of the state, or unknown for a due replacement and for a new service
 // account, which may inherit its expiry.
 func (r *Resource) planExpiry(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if resp.Plan.Raw.IsNull() {
@@ -207,7 +208,7 @@ func (r *Resource) planExpiry(ctx context.Context, plan, state model, req resour
 	case req.State.Raw.IsNull():
 		planned = customtype.NewUnknown()
 	case plan.ValidFor.IsNull():
-		// Removing a configured expires_at takes a replacement.
+		// Removing a configured expires_at requires a replacement.
 		replace = !state.ExpiresAt.IsNull() && !service.GetPrivate[bool](ctx, req.Private, inheritedKey)
 	case state.due(plan.RotateBefore, r.now(ctx)):
 		replace = true
@@ -222,13 +223,13 @@ func (r *Resource) planExpiry(ctx context.Context, plan, state model, req resour
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, planned)...)
 }
 
-// due reports whether the token has expired, or expires within a time.
+// due reports whether the token expired, or expires within the duration before.
 func (m model) due(before types.String, now time.Time) bool {
 	early, _ := duration(before)
 	return past(m.ExpiresAt, now.Add(early))
 }
 
-// expiry returns the time to create the service account with; nil leaves it to the API.
+// expiry returns the expiry for a create; nil leaves it to the API.
 func (m model) expiry(now func() time.Time) *string {
 	if isSet(m.ExpiresAt.StringValue) {
 		return m.ExpiresAt.ValueStringPointer()
@@ -240,7 +241,7 @@ func (m model) expiry(now func() time.Time) *string {
 	return new(now().Add(validFor).UTC().Truncate(time.Second).Format(api.TimestampLayout))
 }
 
-// fields maps expires_at of the request to its attribute.
+// fields maps expires_at of the request to valid_for, if valid_for is set.
 func (m model) fields() report.Fields {
 	if m.ValidFor.IsNull() {
 		return report.Fields{}

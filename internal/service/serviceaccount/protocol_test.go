@@ -28,7 +28,7 @@ func works(s *acctest.Server, token string) bool {
 }
 
 // TestImported imports a service account: the first triggers are only stored, and others replace
-// it. A revoked one leaves the state with a warning.
+// it. A revoked service account leaves the state with a warning.
 func TestImported(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -58,7 +58,7 @@ func TestImported(t *testing.T) {
 }
 
 // TestExpired checks that an expired service account is kept with a warning, and that
-// nothing is planned until the configuration has another time.
+// nothing is planned until another time is configured.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -71,7 +71,7 @@ func TestExpired(t *testing.T) {
 	soon := time.Now().Add(time.Hour).Format(time.RFC3339)
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": soon}, nil)
 	p.NoErrors(diags)
-	// The time in the response changes, and not the clock.
+	// The time in the response changes, not the clock.
 	expired := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		acctest.Rewrite(w, r, next, func(body string) string {
 			at, _ := time.Parse(time.RFC3339, soon)

@@ -29,7 +29,7 @@ func NewResource() resource.Resource {
 func (r *Resource) now(ctx context.Context) time.Time { return serverNow(ctx, r.ClientForWarning(ctx)) }
 
 // serverNow returns the time of the API's clock, which decides when a token expires. Without a
-// connection it is this machine's time.
+// client, it returns this machine's time.
 func serverNow(ctx context.Context, c *client.Client) time.Time {
 	if c == nil {
 		return time.Now()
@@ -71,7 +71,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// Update changes the permissions, which is all that the API can change.
+// Update changes the permissions. The API can't change anything else.
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if !plan.Permissions.IsNull() && !plan.Permissions.Equal(state.Permissions) {
 		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {

@@ -18,7 +18,7 @@ func lasting(validFor, rotateBefore any) map[string]any {
 	return map[string]any{"name": "CI", "valid_for": validFor, "rotate_before": rotateBefore}
 }
 
-// expiring expects an object whose token is valid for a duration that starts at a time.
+// expiring expects an object with a token that is valid for a duration from a time on.
 func expiring(t *testing.T, o *acctest.Object, from time.Time, lasts time.Duration) {
 	t.Helper()
 	until, err := time.Parse(api.TimestampLayout, o.Text("expires_at"))
@@ -33,7 +33,7 @@ func at(t *testing.T, s *acctest.Server, now time.Time) *acctest.Protocol {
 	return s.Protocol(t, "")
 }
 
-// replacing expects a plan that replaces because of an attribute.
+// replacing expects a plan that replaces the object because of an attribute.
 func replacing(t *testing.T, when string, plan *acctest.Object, attribute string) {
 	t.Helper()
 	if len(plan.Replace) != 1 || plan.Replace[0].String() != fmt.Sprintf("AttributeName(%q)", attribute) {
@@ -41,7 +41,7 @@ func replacing(t *testing.T, when string, plan *acctest.Object, attribute string
 	}
 }
 
-// TestRotation checks what is planned as time passes.
+// TestRotation checks the plans as time passes.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
