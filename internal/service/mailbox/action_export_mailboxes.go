@@ -125,7 +125,7 @@ func checkTarget(path string, overwrite bool) error {
 	return nil
 }
 
-// newFile creates a file beside a path that only the user can read, for the time of the export.
+// newFile creates a temporary file for the export, in the directory of path. Only the user can read it.
 func newFile(path string, overwrite bool) (*os.File, error) {
 	if err := checkTarget(path, overwrite); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func newFile(path string, overwrite bool) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
-// rename completes a file and renames it to its path.
+// rename completes a temporary file and renames it to path.
 func rename(temporary *os.File, path string, overwrite bool) error {
 	if err := cmp.Or(temporary.Sync(), temporary.Close(), checkTarget(path, overwrite)); err != nil {
 		return err
@@ -141,7 +141,7 @@ func rename(temporary *os.File, path string, overwrite bool) error {
 	return os.Rename(temporary.Name(), path)
 }
 
-// fileCause returns why the file system refused something, without the path, or nil for another error.
+// fileCause returns the cause of a file system error without the path, or nil for another error.
 func fileCause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

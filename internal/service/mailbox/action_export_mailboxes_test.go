@@ -59,8 +59,8 @@ func TestExportActionFails(t *testing.T) {
 	}
 }
 
-// TestExportKeepsWhatCame checks that a file that is created after the plan, or during the
-// export, is not overwritten.
+// TestExportKeepsWhatCame checks that a file created after the plan, or during the export, is not
+// overwritten.
 func TestExportKeepsWhatCame(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

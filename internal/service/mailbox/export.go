@@ -53,8 +53,8 @@ func normalizeRef(s string) (string, error) {
 	return address, nil
 }
 
-// expand returns the body of the export. Without a list of mailboxes it selects all, and
-// with an empty list none.
+// expand returns the body of the export. A null list of mailboxes selects all, an empty list
+// none.
 func (s selection) expand(ctx context.Context) (api.ExportMailboxesBody, diag.Diagnostics) {
 	body := api.ExportMailboxesBody{Domain: s.Domain.ValueStringPointer()}
 	return body, s.Mailboxes.ElementsAs(ctx, &body.Mailboxes, false)
@@ -69,7 +69,7 @@ func addIncomplete(diags *diag.Diagnostics, err error) {
 	diags.AddError("Can't export the mailboxes", fmt.Sprintf("The API's response is incomplete: %s. The received part was discarded. Run the command again.", err))
 }
 
-// rowCounter is a writer that counts the rows of an export: no field has a line break.
+// rowCounter is a writer that counts the rows of an export: no field contains a line break.
 type rowCounter int
 
 func (c *rowCounter) Write(p []byte) (int, error) {
@@ -80,8 +80,7 @@ func (c *rowCounter) Write(p []byte) (int, error) {
 // mailboxes returns the number of rows without the header.
 func (c rowCounter) mailboxes() int { return max(int(c)-1, 0) }
 
-// maxExport limits the size of the text, which is in memory and in the state: about
-// 50,000 mailboxes.
+// maxExport limits the size of the CSV text in memory and in the state: about 50,000 mailboxes.
 const maxExport = 8 << 20
 
 type exportModel struct {

@@ -23,8 +23,8 @@ import (
 
 const exportType = "mailhost_mailbox_export"
 
-// TestExport exports with the data source and with the action, and checks that the text is the
-// API's, which conforms to RFC 4180.
+// TestExport exports with the data source and with the action, and checks that the text equals the
+// API's response, which conforms to RFC 4180.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	var described datasource.SchemaResponse

@@ -21,7 +21,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		r.planCreate(ctx, plan, &resp.Diagnostics)
 	case r.Orphans(ctx, req, resp):
 	case resp.Plan.Raw.IsNull():
-		// The summary has the address, because the CLI shows one of several warnings with the same summary.
+		// The summary contains the address, because the CLI shows one of several warnings with the same summary.
 		resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
 			"Its mail is lost, and somebody else in the account can use its address. "+
 				"To keep the mailbox and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead.")
@@ -32,8 +32,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// planCreate reports in the plan of a new mailbox that its address has one. All mailboxes that a
-// plan creates in a domain share one list.
+// planCreate reports in the plan of a new mailbox an existing mailbox with its address. All mailboxes
+// that a plan creates in a domain share one list.
 func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()
 	c := r.ClientForWarning(ctx)

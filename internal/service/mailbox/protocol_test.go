@@ -105,7 +105,7 @@ func TestUnusableDomain(t *testing.T) {
 	assert.Check(t, !strings.Contains(got, "import it"), "the error is %s", got)
 }
 
-// TestExistingAddress plans and applies a mailbox whose address has one.
+// TestExistingAddress plans and applies a mailbox with an existing address.
 func TestExistingAddress(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -122,7 +122,7 @@ func TestExistingAddress(t *testing.T) {
 	type values = map[string]any
 	for name, c := range map[string]struct {
 		changes values
-		want    []string // of the plan; without, it says nothing
+		want    []string // parts of the plan's diagnostics; nil: no diagnostics
 	}{
 		"refused":            {nil, []string{"ERROR", "mailbox jane@example.com", id, "on_existing"}},
 		"by id":              {values{"domain": d.ID, "local_part": "JANE"}, []string{"ERROR", "mailbox jane@example.com", id}},

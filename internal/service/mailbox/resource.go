@@ -33,8 +33,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// create creates the mailbox or, if on_existing says so, adopts the mailbox that has its
-// address.
+// create creates the mailbox or, if on_existing allows it, adopts the existing mailbox.
 func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*api.Mailbox, error) {
 	if !service.Adopts(plan.OnExisting) {
 		return c.CreateMailbox(ctx, plan.expandCreate())
@@ -66,7 +65,7 @@ func findIn(ctx context.Context, c *client.Client, plan model) (*api.Mailbox, er
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	body, updated := plan.expandUpdate(state), plan
 	if body == (api.UpdateMailboxBody{}) {
-		updated.UpdatedAt = state.UpdatedAt // only timeouts changed, which the API does not know
+		updated.UpdatedAt = state.UpdatedAt // only timeouts changed, which are not sent
 	} else {
 		m, err := c.UpdateMailbox(ctx, state.ID.ValueString(), body)
 		if err != nil {
@@ -78,8 +77,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	resp.Diagnostics.Append(resp.State.Set(ctx, &updated)...)
 }
 
-// conflictAdvice returns what to do about the mailbox that has the address, if there
-// is one.
+// conflictAdvice returns advice about the existing mailbox or, without one, about the conflict.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model) string {
 	found, err := findIn(ctx, c, plan)
 	if err != nil {

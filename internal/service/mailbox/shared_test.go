@@ -16,8 +16,8 @@ import (
 )
 
 // TestSharedReadsSeeOtherCommands changes mailboxes between two commands that read them
-// all, ten at a time, through one configured provider: nothing may come from before the
-// second one, whoever changed it and however the command reads.
+// all, ten at a time, through one configured provider. The second command must not return values
+// from before its start, whoever changed them and however the command reads.
 func TestSharedReadsSeeOtherCommands(t *testing.T) {
 	t.Parallel()
 	const mailboxes, commands = 55, 2
