@@ -1,10 +1,10 @@
-// Package masterpassword has the resource mailhost_master_password, its data sources
+// Package masterpassword provides the resource mailhost_master_password, its data sources
 // and its list resource. The API's paths call master passwords credentials.
 //
 // # The secret
 //
-// The API accepts a secret in a create, returns a generated one once, and can neither
-// read nor change it. A change of the secret is therefore a replacement. A plan compares
+// The API accepts a secret in a create, returns a generated secret once, and can neither
+// read nor change a secret. A change of the secret is therefore a replacement. A plan compares
 // the configuration with the state:
 //
 //	state records    configuration: the same   another                     none
@@ -15,12 +15,12 @@
 //	none, imported   -                         error with the ways out     no change
 //	none, other      -                         replaces, with a warning    no change
 //
-// A secret that moves to another attribute is the same if the state has its text:
+// A secret that moves to another attribute is the same if the state contains its text:
 // value or generated_secret to value_wo, or generated_secret to value. value_wo is
 // compared by its version alone.
 //
-// A state that records no secret has an importStage: the plan of an import may record
-// the configured secret as the one in use, a later plan may not.
+// If a state records no secret, its importStage decides: the plan of an import may record
+// the configured secret as the secret in use, but a later plan may not.
 package masterpassword
 
 import (
@@ -141,14 +141,14 @@ func (m model) String() string {
 	return "master password " + strconv.Quote(m.Name.ValueString())
 }
 
-// sameSecretAs reports whether a configuration sets the secret in the state, possibly by
+// sameSecretAs reports whether a configuration sets the secret in the state, possibly with
 // another attribute.
 func (m model) sameSecretAs(config model) bool {
 	configured := config.expand()
 	return configured != nil && (m.Value.ValueString() == *configured || m.GeneratedSecret.ValueString() == *configured)
 }
 
-// secret has the attributes that set a master password's secret.
+// secret contains the attributes that set a master password's secret.
 type secret struct {
 	Value          types.String `tfsdk:"value"`
 	ValueWO        types.String `tfsdk:"value_wo"` // null except in a configuration
@@ -159,7 +159,7 @@ type secret struct {
 // secretAdvice lists the ways to set a secret.
 const secretAdvice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
 
-// recorded reports whether a state records how the secret was set. It does not after an
+// recorded reports whether a state records how the secret was set. It returns false after an
 // import, and after the secret was removed from the configuration.
 func (s secret) recorded() bool {
 	return !s.Value.IsNull() || !s.ValueWOVersion.IsNull() || s.Generate.ValueBool()
@@ -237,8 +237,8 @@ func (s secret) check() (diags diag.Diagnostics) {
 	return diags
 }
 
-// checkVersion refuses a value_wo_version without value_wo, unless it equals that of the
-// prior secret: a plan without changes need not know the secret.
+// checkVersion refuses a value_wo_version without value_wo, unless it equals the prior
+// version: a plan without changes need not know the secret.
 func (s secret) checkVersion(prior secret) (diags diag.Diagnostics) {
 	if version := s.ValueWOVersion; s.ValueWO.IsNull() && !version.IsNull() && !version.IsUnknown() && !version.Equal(prior.ValueWOVersion) {
 		diags.AddAttributeError(path.Root("value_wo_version"), "value_wo_version without value_wo",
@@ -247,19 +247,19 @@ func (s secret) checkVersion(prior secret) (diags diag.Diagnostics) {
 	return diags
 }
 
-// importStage is the progress of an import, for a state that records no secret. It is in the
-// private state. Terraform does not store a plan without changes, so that not the plan of the
-// import but the first read of a later run ends the stage importing.
+// importStage is the progress of an import, for a state that records no secret. It is stored in
+// the private state. The first read of a later run ends the stage importing, because Terraform
+// does not store the plan of an import without changes.
 type importStage string
 
 const (
-	// notImported: Terraform has created or changed the master password itself. A secret
-	// that is added now is a new one.
+	// notImported: Terraform created or changed the master password. A secret added now is a
+	// new secret.
 	notImported importStage = ""
 	// importing: the plan or apply belongs to the run of an import block.
 	importing importStage = "importing"
-	// imported: this is a later run without a change since the import. A secret in the
-	// configuration may have been added since, or before the command terraform import.
+	// imported: a later run, without a change since the import. A configured secret may have been
+	// added since, or before the command terraform import.
 	imported importStage = "imported"
 )
 

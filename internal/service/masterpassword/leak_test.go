@@ -89,7 +89,7 @@ func TestSecretsDoNotLeak(t *testing.T) {
 	}
 }
 
-// cli runs a CLI with a provider that is built for the test.
+// cli runs a CLI with a provider built for the test.
 type cli struct {
 	path, dir string
 	env       []string
@@ -113,7 +113,7 @@ func newCLI(t *testing.T) *cli {
 	return c
 }
 
-// run runs a command that has to succeed, and returns its output.
+// run runs a command, which must succeed, and returns its output.
 func (c *cli) run(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.path, args...)

@@ -33,8 +33,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// planCreate requires a secret, and plans generated_secret. Terraform also plans a
-// replacement with it, after planSecret.
+// planCreate requires a secret, and plans generated_secret. For a replacement, Terraform calls it
+// after planSecret.
 func planCreate(ctx context.Context, config, plan model, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(config.checkCreate()...)
 	config.warnShort(&resp.Diagnostics)
@@ -43,7 +43,7 @@ func planCreate(ctx context.Context, config, plan model, resp *resource.ModifyPl
 	}
 }
 
-// shortest is the length of a secret that is no easy guess. The API accepts less.
+// shortest is the minimum length of a secret without a warning. The API accepts shorter secrets.
 const shortest = 12
 
 func (m model) warnShort(diags *diag.Diagnostics) {
@@ -53,9 +53,9 @@ func (m model) warnShort(diags *diag.Diagnostics) {
 	}
 }
 
-// planSecret plans a replacement if the secret changes, because the API has no operation
-// that changes it. Otherwise the state records the configuration of the secret. The
-// package comment has the table.
+// planSecret plans a replacement if the secret changes, because the API can't change a secret.
+// Otherwise the state records the configuration of the secret. See the table in the package
+// comment.
 func (r *Resource) planSecret(ctx context.Context, req resource.ModifyPlanRequest, config, plan, state model, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(config.checkVersion(state.secret)...)
 	stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey)
@@ -108,9 +108,9 @@ func warnReplaced(diags *diag.Diagnostics, state model, at path.Path) {
 		"The old secret stops working.")
 }
 
-// addUncertain adds the error of a secret that may be the one in use or a new one. Its
-// advice does not include -replace, because Terraform plans the change before the
-// replacement, and would stop at this error.
+// addUncertain adds the error of a secret that may be in use or new. Its advice does not
+// include -replace, because Terraform plans the change before the replacement, and would stop
+// at this error.
 func addUncertain(diags *diag.Diagnostics, state model, at path.Path) {
 	diags.AddAttributeError(at, "The secret of the "+state.String()+" is not known",
 		fmt.Sprintf("The master password was imported, so Terraform can't know whether %s is the secret in use or a new one, and the API can't change a secret.\n\n"+

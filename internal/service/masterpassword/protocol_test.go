@@ -30,8 +30,8 @@ func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
 	assert.Check(t, !strings.Contains(text, "hunter22"), "the diagnostics contain the secret:\n%s", text)
 }
 
-// TestWriteOnlyLeftOut checks that a plan without the secret, as in a pipeline that only
-// plans, is an error only for a new version or a replacement.
+// TestWriteOnlyLeftOut checks that a plan without the secret, for example in a pipeline that
+// only plans, fails only for a new version or a replacement.
 func TestWriteOnlyLeftOut(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

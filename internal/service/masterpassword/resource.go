@@ -35,7 +35,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		Domain:      plan.Domain.ValueStringPointer(),
 		WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
 		Generate:    plan.Generate.ValueBool(),
-		Value:       config.expand(), // only the configuration has a write-only value
+		Value:       config.expand(), // only the configuration contains a write-only value
 	})
 	willReplace := created != nil && r.WillReplace(ctx, c, created.ID, err)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 	return nil
 }
 
-// Update sends nothing if only what the API does not know has changed, such as where the secret is set.
+// Update sends nothing if only values unknown to the API changed, such as the attribute of the secret.
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if len(r.ChangedArguments(ctx, state, plan)) > 0 {
 		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), api.RenameMasterPasswordBody{Name: plan.Name.ValueString()})

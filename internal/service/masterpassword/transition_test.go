@@ -34,7 +34,7 @@ var configured = map[string]map[string]any{
 }
 
 // transitions is the table of the package comment: the effect of each configured secret on
-// a master password of each origin.
+// a master password by its origin.
 var transitions = map[string]map[string]outcome{
 	"created with value": {
 		"value": unchanged, "other value": replaced, "wo": recorded, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": recorded,
@@ -100,7 +100,7 @@ func (s secretTest) read(o *acctest.Object) *acctest.Object {
 }
 
 // imported imports a master password. If renamed is set, its name differs from the
-// configured one.
+// configured name.
 func (s secretTest) imported(renamed bool) *acctest.Object {
 	s.t.Helper()
 	name := s.name
@@ -203,7 +203,7 @@ func (s secretTest) change(prior *acctest.Object, way string) outcome {
 	return recorded
 }
 
-// replace applies a configuration whose plan is a replacement.
+// replace applies the replacement of prior by a configuration, and checks the sent requests.
 func (s secretTest) replace(prior *acctest.Object, way string) {
 	s.t.Helper()
 	s.s.Journal.Clear()
