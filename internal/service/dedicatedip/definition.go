@@ -1,5 +1,5 @@
-// Package dedicatedip has the resource mailhost_dedicated_ip, its data sources and
-// its list resource, and the data source of the options that it is claimed from.
+// Package dedicatedip provides the resource mailhost_dedicated_ip, its data sources and
+// its list resource, and the data source of the options for a claim.
 package dedicatedip
 
 import (
@@ -66,8 +66,8 @@ func checkIP(s string) (string, error) {
 	return a.String(), nil
 }
 
-// NewOptionsDataSource returns data.mailhost_dedicated_ip_options. A single option has no
-// natural key, and so no data source.
+// NewOptionsDataSource returns data.mailhost_dedicated_ip_options. There is no data source for a
+// single option, because an option lacks a natural key.
 func NewOptionsDataSource() datasource.DataSource {
 	return service.Collection[api.DedicatedIPOption]{
 		Names: "dedicated_ip_options", Noun: "dedicated IP option", Nouns: "dedicated IP options",
@@ -77,8 +77,8 @@ func NewOptionsDataSource() datasource.DataSource {
 	}.DataSources()
 }
 
-// settings returns the attribute that the API does not return. It is computed, so that
-// the state keeps it when it is omitted. Only a claim requires it, see requireOption.
+// settings returns the attribute that the API does not return. The attribute is computed, so that
+// the state keeps its value if it is omitted. Only a claim requires it, see requireOption.
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"option_id": schema.StringAttribute{
@@ -101,7 +101,7 @@ type model struct {
 	IPAddresses types.List   `tfsdk:"ip_addresses"`
 	CreatedAt   types.String `tfsdk:"created_at"`
 	UpdatedAt   types.String `tfsdk:"updated_at"`
-	// The API does not return the option that the address was claimed from.
+	// The API does not return the option of an address.
 	OptionID customtype.String `tfsdk:"option_id"`
 	Timeouts timeouts.Value    `tfsdk:"timeouts"`
 }

@@ -18,7 +18,7 @@ const ipType = "mailhost_dedicated_ip"
 func isClaim(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/dedicated-ips/claim") }
 
 // TestRefused checks that the error about an exhausted or unknown option lists the
-// available ones.
+// available options.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, publishedOnly := range []bool{false, true} {
@@ -49,7 +49,7 @@ func TestRefused(t *testing.T) {
 }
 
 // TestOptionMissing checks that the plan of a claim without an option lists the available
-// ones.
+// options.
 func TestOptionMissing(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -133,7 +133,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	assert.Check(t, sent.Load() == 1 && o.Gone(), "sent %d times", sent.Load())
 }
 
-// option is the id of an offer of every account: eu or us.
+// option returns the id of the account's option eu or us.
 func option(s *acctest.Server, region string) string {
 	return api.DerivedID(s.AccountID, "dedicated-ip-option:"+region)
 }

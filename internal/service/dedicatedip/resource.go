@@ -39,14 +39,14 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		if !r.Orphans(ctx, req, resp) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), releaseConsequence)
 		}
-	// The option of an imported address is unknown, and one that only the apply knows may be the same.
+	// The option of an imported address is unknown, and an unknown planned option may be the same.
 	case !state.OptionID.IsNull() && !plan.OptionID.IsUnknown() && !plan.OptionID.Equal(state.OptionID):
 		resp.RequiresReplace.Append(path.Root("option_id"))
 		service.WarnReplace(&resp.Diagnostics, state.String(), "Another option_id claims another address and releases this one.", releaseConsequence)
 	}
 }
 
-// requireOption adds an error to the plan of a create without an option. Create checks one that is
+// requireOption adds an error to the plan of a create without an option. Create checks an option
 // unknown in the plan.
 func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var optionID customtype.String
@@ -83,9 +83,9 @@ func (r *Resource) warnClaim(ctx context.Context, plan model, diags *diag.Diagno
 		"The API does not return the price before the claim. If the address is released later, it can't be claimed again.")
 }
 
-// warnUnassigned warns in the plan of a claim that the account has an address of the option's
-// country that no domain uses and the state may not have, for instance after an apply that
-// was killed, and reports whether it has. The API does not return the option of an address.
+// warnUnassigned warns in the plan of a claim about an unused address in the option's country that
+// may be missing from the state, for example after a killed apply. It reports whether there is one.
+// It compares countries, because the API does not return the option of an address.
 func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country string, diags *diag.Diagnostics) bool {
 	isAssigned := map[string]bool{}
 	for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
