@@ -27,18 +27,18 @@ type (
 
 // Client calls the API. It is safe for concurrent use.
 type Client struct {
-	DedicatedIPs    *Kind[api.DedicatedIP]
-	DNSRecords      *Kind[api.DNSRecord]
-	Domains         *Kind[api.Domain]
-	Forwarding      *Kind[api.Forwarding]
-	Mailboxes       *Kind[api.Mailbox]
-	MasterPasswords *Kind[api.MasterPassword]
-	ServiceAccounts *Kind[api.ServiceAccount]
+	DedicatedIPs    *Objects[api.DedicatedIP]
+	DNSRecords      *Objects[api.DNSRecord]
+	Domains         *Objects[api.Domain]
+	Forwarding      *Objects[api.Forwarding]
+	Mailboxes       *Objects[api.Mailbox]
+	MasterPasswords *Objects[api.MasterPassword]
+	ServiceAccounts *Objects[api.ServiceAccount]
 
 	transport  *transport.Transport
 	operations sync.Map // *operation, by id
 	known      sync.Map // ids of objects whose secret a create has returned
-	// supports contains [Kind.supports] by tag: an API supports all lifecycle operations on a kind, or none.
+	// supports contains [Objects.supports] by tag: an API supports all lifecycle operations on a kind, or none.
 	supports map[string]func(ctx context.Context, op api.Spec, id string) bool
 
 	bulkLimit atomic.Int64 // items in a bulk request

@@ -114,7 +114,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 	}
 }
 
-func createIn[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
+func createIn[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
 	spec.id, spec.invalidate = k.cache.ID, k.cache.Invalidate
 	v, _, err := create(ctx, k.client, op, req, spec)
 	return v, err

@@ -1,6 +1,6 @@
 // Package client is the typed client of the account management API, for a
 // Terraform provider. Client provides a method for each operation that the provider needs,
-// and a [Kind] for each kind of object, to read and delete objects.
+// and a [Objects] for each kind of object, to read and delete objects.
 // Package transport sends the requests, package listcache reads and caches lists.
 // The three may import the contract, vocab and the syntax packages of apiserver,
 // never the service or its store.

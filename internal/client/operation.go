@@ -105,7 +105,7 @@ func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 	return c.supports[op.Kind.Tag](ctx, op, id)
 }
 
-func (k *Kind[T]) supports(ctx context.Context, op api.Spec, id string) bool {
+func (k *Objects[T]) supports(ctx context.Context, op api.Spec, id string) bool {
 	o, get := k.client.operation(op), k.client.operation(k.getOp)
 	if o.finding.Acquire(ctx, 1) == nil {
 		defer o.finding.Release(1)

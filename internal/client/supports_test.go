@@ -52,16 +52,16 @@ type lifecycle struct {
 }
 
 var lifecycles = map[string]lifecycle{
-	"mailbox":         lifecycleOf(api.GetMailbox.Kind, func(c *Client) *Kind[api.Mailbox] { return c.Mailboxes }),
-	"domain":          lifecycleOf(api.GetDomain.Kind, func(c *Client) *Kind[api.Domain] { return c.Domains }),
-	"forwarding":      lifecycleOf(api.GetForwarding.Kind, func(c *Client) *Kind[api.Forwarding] { return c.Forwarding }),
-	"master password": lifecycleOf(api.GetMasterPassword.Kind, func(c *Client) *Kind[api.MasterPassword] { return c.MasterPasswords }),
-	"dedicated ip":    lifecycleOf(api.GetDedicatedIP.Kind, func(c *Client) *Kind[api.DedicatedIP] { return c.DedicatedIPs }),
-	"service account": lifecycleOf(api.GetServiceAccount.Kind, func(c *Client) *Kind[api.ServiceAccount] { return c.ServiceAccounts }),
-	"dns record":      lifecycleOf(api.GetDNSRecord.Kind, func(c *Client) *Kind[api.DNSRecord] { return c.DNSRecords }),
+	"mailbox":         lifecycleOf(api.GetMailbox.Kind, func(c *Client) *Objects[api.Mailbox] { return c.Mailboxes }),
+	"domain":          lifecycleOf(api.GetDomain.Kind, func(c *Client) *Objects[api.Domain] { return c.Domains }),
+	"forwarding":      lifecycleOf(api.GetForwarding.Kind, func(c *Client) *Objects[api.Forwarding] { return c.Forwarding }),
+	"master password": lifecycleOf(api.GetMasterPassword.Kind, func(c *Client) *Objects[api.MasterPassword] { return c.MasterPasswords }),
+	"dedicated ip":    lifecycleOf(api.GetDedicatedIP.Kind, func(c *Client) *Objects[api.DedicatedIP] { return c.DedicatedIPs }),
+	"service account": lifecycleOf(api.GetServiceAccount.Kind, func(c *Client) *Objects[api.ServiceAccount] { return c.ServiceAccounts }),
+	"dns record":      lifecycleOf(api.GetDNSRecord.Kind, func(c *Client) *Objects[api.DNSRecord] { return c.DNSRecords }),
 }
 
-func lifecycleOf[T any](of api.Kind, kind func(*Client) *Kind[T]) lifecycle {
+func lifecycleOf[T any](of api.Kind, kind func(*Client) *Objects[T]) lifecycle {
 	return lifecycle{
 		collectionOf(of),
 		func(ctx context.Context, c *Client, key string) (string, error) {

@@ -83,7 +83,7 @@ func (m *chain[T, M]) planChange(ctx context.Context, req resource.ModifyPlanReq
 	m.planReplacement(ctx, req, resp)
 	DropEmptyUpdate(req, resp)
 	m.planOwn(ctx, req, resp)
-	m.warnOrphaned(ctx, req, resp)
+	m.warnOrphanInPlan(ctx, req, resp)
 	m.recordChange(ctx, req, resp)
 }
 

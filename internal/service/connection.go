@@ -32,9 +32,9 @@ func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *clien
 	return api
 }
 
-// ClientForWarning returns the account's client, or nil if it can't be opened: a
+// ClientIfOpen returns the account's client, or nil if it can't be opened: a
 // warning in a plan is not worth an error.
-func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
+func (c *connection) ClientIfOpen(ctx context.Context) *client.Client {
 	return c.Client(ctx, new(diag.Diagnostics))
 }
 

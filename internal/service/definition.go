@@ -34,7 +34,7 @@ type Definition[T any, M fmt.Stringer] struct {
 	CanonicalID func(string) (id string, ok bool)
 	// Objects returns the client's functions that read and delete an object. It is nil for a resource
 	// that overrides Read and Delete.
-	Objects func(c *client.Client) *client.Kind[T]
+	Objects func(c *client.Client) *client.Objects[T]
 	// Flatten sets a model from a response. The default is [attribute.Flatten].
 	Flatten func(m *M, v *T)
 	// Find finds the object with a natural key, for an import and for a data source.
@@ -85,8 +85,8 @@ type Definition[T any, M fmt.Stringer] struct {
 	DeleteVerb      string
 	// DeleteConflict, if set, is the advice for a delete that the API refuses with a conflict.
 	DeleteConflict string
-	// Orphaned describes the consequence of leaving an object that the API can't delete.
-	Orphaned func(context.Context, *client.Client, M) string
+	// OrphanConsequence describes the consequence of leaving an object that the API can't delete.
+	OrphanConsequence func(context.Context, *client.Client, M) string
 
 	// The data source of one object, and the list resource. Both are empty for a resource without
 	// data sources.

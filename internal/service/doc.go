@@ -21,7 +21,7 @@
 //	                       mail; then as for created
 //	           Delete, Create
 //	destroyed  ModifyPlan  checkStateAccount; the kind warns of the lost mail or, if the API can't delete
-//	                       it, warnOrphaned says so; recordChange
+//	                       it, warnOrphanInPlan says so; recordChange
 //	           Delete      checkStateAccount; mayDelete: not if this run has created or adopted it; the
 //	                       kind deletes it, or warnOrphan; recordDropped
 //	read       Read        checkStateAccount; the kind reads it; recordRead; storeAccount

@@ -67,7 +67,7 @@ const lookupTimeout = 10 * time.Second
 func (c *connection) WarnMissingDomain(ctx context.Context, ref string, diags *diag.Diagnostics) {
 	type lookedUp struct{ domain string }
 	name, err := customtype.DomainRef.Normalize(ref)
-	account := c.ClientForWarning(ctx)
+	account := c.ClientIfOpen(ctx)
 	if ref == "" || err != nil || account == nil || c.CreatesDomain(ref) {
 		return
 	}

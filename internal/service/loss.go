@@ -38,28 +38,28 @@ func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw t
 		next = "; to manage it again, import it."
 	}
 	diags.AddWarning(fmt.Sprintf("The %s will still exist", state), report.Paragraphs(
-		"This API has no operation that deletes it, so it is only dropped from Terraform's state. Its id is "+attribute.TextOf(raw, "id")+".", r.Orphaned(ctx, c, state),
+		"This API has no operation that deletes it, so it is only dropped from Terraform's state. Its id is "+attribute.TextOf(raw, "id")+".", r.OrphanConsequence(ctx, c, state),
 		"If you no longer need it, remove it in the service's own control panel"+next))
 }
 
-// Orphans reports whether a plan destroys or replaces an object that the API can't delete. It can't
+// WillOrphan reports whether a plan destroys or replaces an object that the API can't delete. It can't
 // detect a replacement by -replace: Terraform shows no warnings of the second plan, and the first
 // plan looks like a change.
-func (r *Resource[T, M]) Orphans(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
-	if r.Orphaned == nil || resp.Diagnostics.HasError() || !DestroysOrReplaces(resp) {
+func (r *Resource[T, M]) WillOrphan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
+	if r.OrphanConsequence == nil || resp.Diagnostics.HasError() || !DestroysOrReplaces(resp) {
 		return false
 	}
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	return c != nil && !c.Supports(ctx, r.DeleteOperation, attribute.TextOf(req.State.Raw, "id"))
 }
 
-// warnOrphaned warns in a plan about an object that it orphans.
-func (r *Resource[T, M]) warnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// warnOrphanInPlan warns in a plan about an object that it orphans.
+func (r *Resource[T, M]) warnOrphanInPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var state M
-	if !r.Orphans(ctx, req, resp) {
+	if !r.WillOrphan(ctx, req, resp) {
 		return
 	}
 	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); !resp.Diagnostics.HasError() {
-		r.warnOrphan(ctx, r.ClientForWarning(ctx), req.State.Raw, state, &resp.Diagnostics)
+		r.warnOrphan(ctx, r.ClientIfOpen(ctx), req.State.Raw, state, &resp.Diagnostics)
 	}
 }

@@ -134,7 +134,7 @@ func equalWhereKnown(a, b tftypes.Value) bool {
 // planValues plans the known computed attributes of a new object. They also bind the plan to its
 // account: core refuses an apply if its plan contains other values.
 func (r *Resource[T, M]) planValues(ctx context.Context, plan *tfsdk.Plan, diags *diag.Diagnostics) {
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || diags.HasError() {
 		return
 	}

@@ -28,7 +28,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
 		List: service.Listed((*client.Client).ListDedicatedIPs),
 	},
-	Objects: func(c *client.Client) *client.Kind[api.DedicatedIP] { return c.DedicatedIPs },
+	Objects: func(c *client.Client) *client.Objects[api.DedicatedIP] { return c.DedicatedIPs },
 	Find:    (*client.Client).FindDedicatedIP,
 	ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
 		"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
@@ -37,7 +37,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	DeleteOperation: api.ReleaseDedicatedIP.Spec,
 	DeleteVerb:      "release",
 	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
-	Orphaned: func(context.Context, *client.Client, model) string {
+	OrphanConsequence: func(context.Context, *client.Client, model) string {
 		return "It stays claimed, and it is still paid for."
 	},
 	Single: service.Single[api.DedicatedIP]{

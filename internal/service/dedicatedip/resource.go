@@ -36,7 +36,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		r.requireOption(ctx, req, resp)
 		r.warnClaim(ctx, plan, &resp.Diagnostics)
 	case req.Plan.Raw.IsNull():
-		if !r.Orphans(ctx, req, resp) {
+		if !r.WillOrphan(ctx, req, resp) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), releaseConsequence)
 		}
 	// The option of an imported address is unknown, and an unknown planned option may be the same.
@@ -65,7 +65,7 @@ func (r *Resource) warnClaim(ctx context.Context, plan model, diags *diag.Diagno
 		return
 	}
 	option := "the option " + plan.OptionID.ValueString()
-	c, country := r.ClientForWarning(ctx), ""
+	c, country := r.ClientIfOpen(ctx), ""
 	switch {
 	case plan.OptionID.IsUnknown():
 		option = "an option that is known after the apply"

@@ -64,7 +64,7 @@ var Definition = &service.Definition[located, model]{
 	PlannedValues:   plannedValues,
 	ReplacedBy:      []string{"domain", "name", "type"},
 	DeleteOperation: api.DeleteDNSRecord.Spec,
-	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
+	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string {
 		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
 	},
 	Single: service.Single[located]{

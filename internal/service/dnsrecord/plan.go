@@ -42,7 +42,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 // planExisting reports in the plan of a new record an existing identical record.
 func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || diags.HasError() || plan.Domain.IsUnknown() || r.CreatesDomain(domain) {
 		return
 	}
@@ -67,7 +67,7 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 // warnNoUpdate warns in a plan that changes the record, if the API can't. It adds no error,
 // because the plan of a replacement also starts as a change.
 func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *diag.Diagnostics) {
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || diags.HasError() || expandUpdate(plan, state) == (api.UpdateDNSRecordBody{}) || c.Supports(ctx, api.UpdateDNSRecord.Spec, state.ID.ValueString()) {
 		return
 	}
@@ -120,7 +120,7 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *dia
 	key := plan.naturalKey()
 	purpose := dnsdata.PurposeOf(key.recordType, key.value)
 	isKey := key.recordType == dnsdata.TypeTXT && strings.Contains(strings.ToLower(key.name), "._domainkey")
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || !purpose.Single() && !isKey {
 		return
 	}

@@ -52,7 +52,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	// In the apply, core plans a create again and refuses a different known value. This would
 	// stop the apply if others change the domain's records after the plan.
 	plan.Purged = types.ListUnknown(types.StringType)
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
 		if c == nil || c.Supports(ctx, api.DeleteDNSRecord.Spec, "1") { // an id, whether or not a record has it
 			warnUnnamed(diags, "domain")
@@ -147,7 +147,7 @@ func purgedList(removed []record) types.List {
 // planUpdate completes the plan of an existing zone.
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, config model, plan *model, state model, diags *diag.Diagnostics) {
 	name := state.DomainName.ValueString()
-	z := state.zone(r.ClientForWarning(ctx))
+	z := state.zone(r.ClientIfOpen(ctx))
 	entries, prior := entriesOf(config.Records, name), state.entries()
 	check(entries, config.Ignore, name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)
@@ -210,7 +210,7 @@ func removedFrom(before map[record]int64, entries []entry, ignored patterns) (re
 // planDestroy warns about the records that a destroy deletes or leaves.
 func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model) {
 	deleted, staying := destroyed(state, originOf(ctx, req.Private))
-	z := state.zone(r.ClientForWarning(ctx))
+	z := state.zone(r.ClientIfOpen(ctx))
 	r.claim(z, func(recordKey) bool { return false }, func(k recordKey) bool {
 		return slices.ContainsFunc(deleted, func(d record) bool { return d.recordKey == k })
 	}, &resp.Diagnostics)

@@ -27,7 +27,7 @@ var Definition = &service.Definition[api.Domain, model]{
 		Attributes: attributes,
 		List:       service.Listed((*client.Client).ListDomains),
 	},
-	Objects:             func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
+	Objects:             func(c *client.Client) *client.Objects[api.Domain] { return c.Domains },
 	Find:                (*client.Client).FindDomain,
 	ResourceDescription: description,
 	Settings:            settings,
@@ -40,7 +40,7 @@ var Definition = &service.Definition[api.Domain, model]{
 		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
 		"Delete or import mailboxes that the configuration does not have. " +
 		"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",
-	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
+	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string {
 		if m.AutoRenew.ValueBool() {
 			return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
 		}

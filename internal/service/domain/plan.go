@@ -28,7 +28,7 @@ const deleteConsequence = "The domain is deleted with everything in it, such as 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		if !r.Orphans(ctx, req, resp) {
+		if !r.WillOrphan(ctx, req, resp) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))
 		}
 	case req.State.Raw.IsNull():
@@ -46,7 +46,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 // deleteConsequence describes the loss of a deleted domain, with the number of its
 // mailboxes if the API returns it.
 func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil {
 		return deleteConsequence
 	}

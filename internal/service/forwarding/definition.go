@@ -24,7 +24,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		Attributes: attributes,
 		List:       service.Listed((*client.Client).ListForwarding),
 	},
-	Objects:             func(c *client.Client) *client.Kind[api.Forwarding] { return c.Forwarding },
+	Objects:             func(c *client.Client) *client.Objects[api.Forwarding] { return c.Forwarding },
 	FindInScope:         (*client.Client).FindForwarding,
 	ImportBy:            "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
 	ResourceDescription: description,
@@ -36,8 +36,8 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Volatile: []string{
 		"active", "verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 	},
-	DeleteOperation: api.DeleteForwarding.Spec,
-	Orphaned:        func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },
+	DeleteOperation:   api.DeleteForwarding.Spec,
+	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },
 	Single: service.Single[api.Forwarding]{
 		Description: "A forwarding rule that exists, by its UUID, or by its target within its scope.",
 		Keys: []attribute.Filter{

@@ -30,7 +30,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 
 // planExisting reports in the plan of a new rule an existing rule with the same scope and target.
 func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || plan.TargetEmail.IsUnknown() || plan.Domain.IsUnknown() || plan.WorkspaceID.IsUnknown() || r.CreatesDomain(plan.Domain.ValueString()) {
 		return
 	}
@@ -132,7 +132,7 @@ func warnUnknownSwitch(diags *diag.Diagnostics, state model) {
 }
 
 func (r *Resource) warnNoSwitch(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {
-	if c := r.ClientForWarning(ctx); c != nil && !c.Supports(ctx, api.SetForwardingActive.Spec, state.ID.ValueString()) {
+	if c := r.ClientIfOpen(ctx); c != nil && !c.Supports(ctx, api.SetForwardingActive.Spec, state.ID.ValueString()) {
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+state.String()+" can't be switched on or off",
 			"According to its responses, this API has no operation for that: the apply will fail. Leave active as it was.")
 	}

@@ -25,7 +25,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		Attributes: attributes,
 		List:       service.Listed((*client.Client).ListMailboxes),
 	},
-	Objects:             func(c *client.Client) *client.Kind[api.Mailbox] { return c.Mailboxes },
+	Objects:             func(c *client.Client) *client.Objects[api.Mailbox] { return c.Mailboxes },
 	Flatten:             (*model).flatten,
 	Find:                (*client.Client).FindMailbox,
 	ImportBy:            "address, such as jane@example.com, or by UUID",
@@ -44,7 +44,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	IsValuable:      true,
 	CreateTimeout:   20 * time.Minute,
 	DeleteOperation: api.DeleteMailbox.Spec,
-	Orphaned: func(context.Context, *client.Client, model) string {
+	OrphanConsequence: func(context.Context, *client.Client, model) string {
 		return "It keeps receiving mail, and it is still paid for."
 	},
 	Single: service.Single[api.Mailbox]{

@@ -19,7 +19,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	switch {
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, plan, &resp.Diagnostics)
-	case r.Orphans(ctx, req, resp):
+	case r.WillOrphan(ctx, req, resp):
 	case resp.Plan.Raw.IsNull():
 		// The summary contains the address, because the CLI shows one of several warnings with the same summary.
 		resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
@@ -36,7 +36,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 // that a plan creates in a domain share one list.
 func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || plan.Domain.IsUnknown() || plan.LocalPart.IsUnknown() || r.CreatesDomain(domain) {
 		return
 	}

@@ -67,7 +67,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, resp *resource.M
 		plan.DomainName, plan.Addresses = types.StringValue(name), compact.Encode(known)
 	}
 	var l listing
-	if client := r.ClientForWarning(ctx); domain != "" && client != nil {
+	if client := r.ClientIfOpen(ctx); domain != "" && client != nil {
 		var err error
 		if l, err = list(ctx, client, domain); err == nil { // otherwise the create lists again, and reports why it can't
 			r.Notes().Store(planned{domain}, l)
@@ -230,7 +230,7 @@ func (r *Resource) checkDeletions(ctx context.Context, state model, deleted, unn
 
 // deletes reports whether the API can delete mailboxes, as far as is known.
 func (r *Resource) deletes(ctx context.Context, items []item) bool {
-	client := r.ClientForWarning(ctx)
+	client := r.ClientIfOpen(ctx)
 	return client == nil || len(items) == 0 || client.Supports(ctx, api.DeleteMailbox.Spec, items[0].id.Value)
 }
 

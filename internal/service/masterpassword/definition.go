@@ -49,7 +49,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		Attributes: attributes,
 		List:       service.Listed((*client.Client).ListMasterPasswords),
 	},
-	Objects:             func(c *client.Client) *client.Kind[api.MasterPassword] { return c.MasterPasswords },
+	Objects:             func(c *client.Client) *client.Objects[api.MasterPassword] { return c.MasterPasswords },
 	FindInScope:         (*client.Client).FindMasterPassword,
 	ImportBy:            "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
 	Validate:            func(_ context.Context, config model, diags *diag.Diagnostics) { diags.Append(config.check()...) },
@@ -58,7 +58,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	Volatile:            []string{"generated_secret", "updated_at"},
 	ImportNotes:         map[string]any{importStageKey: importing},
 	DeleteOperation:     api.DeleteMasterPassword.Spec,
-	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
+	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string {
 		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
 	},
 	Single: service.Single[api.MasterPassword]{

@@ -27,7 +27,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 	r.planSecret(ctx, req, config, plan, state, resp)
 	service.DropEmptyUpdate(req, resp)
-	if r.Orphans(ctx, req, resp) && plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
+	if r.WillOrphan(ctx, req, resp) && plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
 		resp.Diagnostics.AddAttributeError(path.Root("name"), "Another secret needs another name here",
 			fmt.Sprintf("The %s can't be deleted, and keeps its name; one with the new secret can't have the same name in the same scope. Set another name together with the new secret, and remove the old master password in the service's own control panel.", state.String()))
 	}

@@ -30,7 +30,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		Attributes: attributes,
 		List:       service.ListedAll((*client.Client).ListServiceAccounts),
 	},
-	Objects:             func(c *client.Client) *client.Kind[api.ServiceAccount] { return c.ServiceAccounts },
+	Objects:             func(c *client.Client) *client.Objects[api.ServiceAccount] { return c.ServiceAccounts },
 	Find:                (*client.Client).FindServiceAccount,
 	ImportBy:            "the name of one that is not revoked, or by UUID",
 	Validate:            validateConfig,
@@ -39,11 +39,11 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	PlannedValues: func(_ attribute.Raw, accountID string) map[string]attr.Value {
 		return map[string]attr.Value{"account_id": types.StringValue(accountID)}
 	},
-	ReplacedBy:      []string{"name"},
-	Volatile:        []string{"expires_at"}, // see planExpiry
-	DeleteOperation: api.RevokeServiceAccount.Spec,
-	DeleteVerb:      "revoke",
-	Orphaned:        func(ctx context.Context, c *client.Client, m model) string { return stillWorks(m, serverNow(ctx, c)) },
+	ReplacedBy:        []string{"name"},
+	Volatile:          []string{"expires_at"}, // see planExpiry
+	DeleteOperation:   api.RevokeServiceAccount.Spec,
+	DeleteVerb:        "revoke",
+	OrphanConsequence: func(ctx context.Context, c *client.Client, m model) string { return stillWorks(m, serverNow(ctx, c)) },
 	Single: service.Single[api.ServiceAccount]{
 		Description: "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.",
 		Keys: []attribute.Filter{

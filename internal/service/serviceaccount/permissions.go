@@ -87,7 +87,7 @@ func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostic
 // checkRights refuses permissions that the API can't grant, and warns if a service account
 // becomes an owner, because it inherits the permissions of the provider's credential.
 func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil {
 		return
 	}

@@ -28,7 +28,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		planReplacement(plan, state, resp)
 	}
 	r.refuseOwn(ctx, resp, state)
-	if !r.Orphans(ctx, req, resp) && !resp.Diagnostics.HasError() {
+	if !r.WillOrphan(ctx, req, resp) && !resp.Diagnostics.HasError() {
 		r.warnRevoked(resp, state)
 	}
 	isForgotten := plan.Permissions.IsNull() && state.imported() // see removed
@@ -50,7 +50,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 // same name outside the state, for example after a killed apply: names are not unique, so nothing else
 // shows the leftover token.
 func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	c := r.ClientForWarning(ctx)
+	c := r.ClientIfOpen(ctx)
 	if c == nil || plan.Name.IsUnknown() {
 		return
 	}
@@ -99,7 +99,7 @@ func (r *Resource) refuseOwn(ctx context.Context, resp *resource.ModifyPlanRespo
 	if resp.Diagnostics.HasError() || !service.DestroysOrReplaces(resp) {
 		return
 	}
-	if c := r.ClientForWarning(ctx); c != nil && state.authenticates(c) {
+	if c := r.ClientIfOpen(ctx); c != nil && state.authenticates(c) {
 		addOwn(&resp.Diagnostics, state)
 	}
 }

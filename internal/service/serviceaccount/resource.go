@@ -26,7 +26,7 @@ func NewResource() resource.Resource {
 	return service.Chain(&Resource{service.Resource[api.ServiceAccount, model]{Definition: Definition}})
 }
 
-func (r *Resource) now(ctx context.Context) time.Time { return serverNow(ctx, r.ClientForWarning(ctx)) }
+func (r *Resource) now(ctx context.Context) time.Time { return serverNow(ctx, r.ClientIfOpen(ctx)) }
 
 // serverNow returns the time of the API's clock, which decides when a token expires. Without a
 // client, it returns this machine's time.

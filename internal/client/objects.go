@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// Kind reads and deletes the objects of one kind by id or natural key, and caches their list.
-type Kind[T any] struct {
+// Objects reads and deletes the objects of one kind by id or natural key, and caches their list.
+type Objects[T any] struct {
 	// Get reads an object. If the API can neither read nor list objects of the kind, the error is
 	// ErrReadUnsupported.
 	Get func(ctx context.Context, key string) (*T, error)
@@ -39,8 +39,8 @@ type Kind[T any] struct {
 func newKind[T, List any, P pagedRequest[List], Req any](
 	c *Client, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
-) *Kind[T] {
-	k := &Kind[T]{client: c, getOp: getOp.Spec, noun: getOp.Kind.Noun}
+) *Objects[T] {
+	k := &Objects[T]{client: c, getOp: getOp.Spec, noun: getOp.Kind.Noun}
 	k.cache = listcache.New(keys, func(ctx context.Context) iter.Seq2[T, error] {
 		var all List
 		return list[List, T, P](ctx, c, listOp, all, keys.ID)
@@ -58,7 +58,7 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 }
 
 // one returns the only found object, or an error that contains the description.
-func (k *Kind[T]) one(description string, found []T, err error) (*T, error) {
+func (k *Objects[T]) one(description string, found []T, err error) (*T, error) {
 	switch {
 	case err != nil:
 		return nil, err
@@ -71,7 +71,7 @@ func (k *Kind[T]) one(description string, found []T, err error) (*T, error) {
 }
 
 // cached calls [listcache.Cache.Get]. If ctx ends, it returns the error of an interrupted call.
-func (k *Kind[T]) cached(ctx context.Context, key string) (*T, error) {
+func (k *Objects[T]) cached(ctx context.Context, key string) (*T, error) {
 	v, err := k.cache.Get(ctx, key)
 	if err != nil && errors.Is(err, ctx.Err()) {
 		err = transport.Interrupted(err)
@@ -92,7 +92,7 @@ const (
 type Reads int
 
 const (
-	// Shared is for a plan, where many reads share one list of the account, see [Kind.share].
+	// Shared is for a plan, where many reads share one list of the account, see [Objects.share].
 	Shared Reads = iota + 1
 	// Uncached is for reads that must not come from an earlier list.
 	Uncached
@@ -108,7 +108,7 @@ func WithReads(ctx context.Context, r Reads) context.Context {
 // share reads an object with get or, if the context allows it and it is cheaper, from a list
 // shared with other reads. If the list lacks the object, share calls get, so that an incomplete
 // list makes no object look deleted. Sharing ends with the first change by this client.
-func (k *Kind[T]) share(ctx context.Context, key string, get func(context.Context) (*T, error)) (*T, error) {
+func (k *Objects[T]) share(ctx context.Context, key string, get func(context.Context) (*T, error)) (*T, error) {
 	if ctx.Value(readsKey{}) != Shared || key == "" || !k.isListCheaper(ctx) {
 		return get(ctx)
 	}
@@ -122,7 +122,7 @@ func (k *Kind[T]) share(ctx context.Context, key string, get func(context.Contex
 	return v, nil
 }
 
-func (k *Kind[T]) isListCheaper(ctx context.Context) bool {
+func (k *Objects[T]) isListCheaper(ctx context.Context) bool {
 	reads := k.reads.Add(1)
 	if k.client.transport.Changed.Load() {
 		return false
@@ -137,7 +137,7 @@ func (k *Kind[T]) isListCheaper(ctx context.Context) bool {
 }
 
 // read returns one object, from the list if this API lacks the operation.
-func read[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
+func read[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
 	if key == "" {
 		return nil, fmt.Errorf("%s: the %s has no id", op.ID, k.noun)
 	}
@@ -171,7 +171,7 @@ func read[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T],
 
 // isNamed reports whether key may name an object: its id, or any natural key, because an
 // address may be an alias.
-func (k *Kind[T]) isNamed(v *T, key string) bool {
+func (k *Objects[T]) isNamed(v *T, key string) bool {
 	if k.cache.Name != nil && uuid.Validate(key) != nil {
 		return true
 	}
@@ -192,7 +192,7 @@ func requireID(s api.Spec, key, id string) error {
 // A 404 is ambiguous until the operation has succeeded for some object: only the
 // list proves whether the object or the operation is missing. An object missing from
 // the cached list is gone. Otherwise, a new list decides.
-func (k *Kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) error {
+func (k *Objects[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) error {
 	o := k.client.operation(s)
 	e, ok := errors.AsType[*Error](failure)
 	switch {
@@ -231,7 +231,7 @@ func (k *Kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 }
 
 // update changes one object and returns it.
-func update[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
+func update[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
 	v, _, err := write(ctx, k, op, req, key, ErrUpdateUnsupported)
 	if err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ func update[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T
 }
 
 // remove deletes one object. After an attempt with unknown outcome, a 404 counts as success.
-func remove[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, api.NoContent], req *Req, key string) error {
+func remove[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req, api.NoContent], req *Req, key string) error {
 	_, maybe, err := write(ctx, k, op, req, key, ErrDeleteUnsupported)
 	if maybe && IsNotFound(err) {
 		return nil
@@ -253,7 +253,7 @@ func remove[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, a
 
 // write sends a change of one object. If the API lacks the operation, the error wraps
 // missing. maybe reports that the API may have processed the failed request.
-func write[Req, T, Resp any](ctx context.Context, k *Kind[T], op api.Operation[Req, Resp], req *Req, key string, missing error) (resp *Resp, maybe bool, err error) {
+func write[Req, T, Resp any](ctx context.Context, k *Objects[T], op api.Operation[Req, Resp], req *Req, key string, missing error) (resp *Resp, maybe bool, err error) {
 	o := k.client.operation(op.Spec)
 	if o.isAbsent() {
 		return nil, false, unsupported(missing, op.Spec, key)
