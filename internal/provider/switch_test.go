@@ -80,7 +80,7 @@ func TestSwitches(t *testing.T) {
 			s := acctest.NewServer(t, acctest.Options{})
 			s.Domain(t, "example.com")
 			s.Mailbox(t, "example.com", "office")
-			r := &rule{subject{T: t, s: s, p: s.Protocol(t, ""), typeName: "mailhost_forwarding"}}
+			r := &rule{subject{T: t, s: s, p: s.Protocol(t, ""), typeName: "mailhost_forwarding", changes: map[string]bool{}}}
 			for i, step := range steps(r) {
 				r.take(i, step)
 			}
