@@ -84,7 +84,7 @@ func TestOpenAPIExamples(t *testing.T) {
 	c.all()
 	for _, op := range api.Specs() {
 		_, ok := c.recorded[op.ID]
-		assert.Check(t, ok, "%s has no example; call it in exampleCalls.all, and run make generate", op.ID)
+		assert.Check(t, ok, "%s has no example; call it in exampleCalls.all, and run make golden", op.ID)
 	}
 	got, err := json.MarshalIndent(c.recorded, "", "  ")
 	assert.NilError(t, err)
@@ -94,7 +94,7 @@ func TestOpenAPIExamples(t *testing.T) {
 	}
 	want, err := os.ReadFile(examplesFile)
 	assert.NilError(t, err)
-	assert.Check(t, bytes.Equal(got, want), "the calls differ from %s; if this is intended, run make generate", examplesFile)
+	assert.Check(t, bytes.Equal(got, want), "the calls differ from %s; if this is intended, run make golden", examplesFile)
 }
 
 // all calls every operation once, most with its sample: the others show readers less, or more.

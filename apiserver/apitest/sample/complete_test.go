@@ -105,7 +105,7 @@ func (c *checklist) kind(ops []api.Spec) {
 		c.text("apiserver/store/sqlstore/*.go", "store."+object, "store it: a newKind (%s.go), and its table in a new file of ../sqlite/schema and ../postgres/schema", k.File)
 	}
 	c.operations(ops, "apiserver/internal/account/*.go", "(api.%s,", "bind %s: each to its rule, in %sOperations (%s.go)", lower(object), k.File)
-	c.operations(ops, "apiserver/openapi_examples_test.go", "api.%s.Spec", "call %s in exampleCalls.all, and run make generate")
+	c.operations(ops, "apiserver/openapi_examples_test.go", "api.%s.Spec", "call %s in exampleCalls.all, and run make golden")
 	list := slices.IndexFunc(ops, func(op api.Spec) bool { return strings.HasPrefix(op.ID, "list-") })
 	if list < 0 {
 		return

@@ -27,7 +27,7 @@ func TestDocument(t *testing.T) {
 	}
 	want, err := os.ReadFile(goldenDocument)
 	assert.NilError(t, err)
-	assert.Check(t, bytes.Equal(got, want), "the document differs from %s; if this is intended, run make generate", goldenDocument)
+	assert.Check(t, bytes.Equal(got, want), "the document differs from %s; if this is intended, run make golden", goldenDocument)
 	assert.Check(t, bytes.Equal(got, httpapi.Document(true)), "two builds of the document differ")
 }
 
@@ -46,7 +46,7 @@ func TestDocumentIsOpenAPI31(t *testing.T) {
 	assert.Check(t, doc.IsOpenAPI31OrLater(), "openapi is %q", doc.OpenAPI)
 	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		message := []rune(err.Error())
-		t.Errorf("an example does not match its schema: run make generate, which records the examples again\n%s", string(message[:min(len(message), 500)]))
+		t.Errorf("an example does not match its schema: run make golden, which records the examples again\n%s", string(message[:min(len(message), 500)]))
 	}
 }
 
