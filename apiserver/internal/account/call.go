@@ -63,7 +63,7 @@ func oneRuleEach(specs []api.Spec, bound []Operation) []Operation {
 	var all []Operation
 	for _, spec := range specs {
 		if n := len(byID[spec.ID]); n != 1 {
-			panic(fmt.Sprintf("account: %s is bound to %d rules; bind it to one rule in the table of its kind (%s), such as mailboxOperations",
+			panic(fmt.Sprintf("account: %s is bound to %d rules; bind it to one rule in the table of its kind (%s), such as mailboxOperations, which Operations lists",
 				spec.ID, n, spec.Kind.Tag))
 		}
 		all = append(all, byID[spec.ID]...)
