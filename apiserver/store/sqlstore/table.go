@@ -24,8 +24,8 @@ type table[T any] struct {
 	// restrict keeps a parent with objects of this table from being deleted. Otherwise they are
 	// deleted with the parent.
 	restrict bool
-	// elsewhere contains the fields that no statement writes, each with the joined column to read it
-	// from, or "" for none.
+	// elsewhere contains the fields that no statement writes: each is read from a column of joins, or not
+	// at all if that is "". A create reads no joins: its caller sets the fields that Identity needs.
 	elsewhere map[string]string
 	joins     string
 	// optional names a foreign key: the column is NULL if its field is empty.

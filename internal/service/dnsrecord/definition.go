@@ -1,5 +1,5 @@
 // Package dnsrecord provides the resource mailhost_dns_record with its data sources and
-// list resource.
+// list resource. description and addUpdateError name the attributes that can change.
 package dnsrecord
 
 import (

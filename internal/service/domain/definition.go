@@ -1,4 +1,9 @@
-// Package domain provides the resource mailhost_domain, its data sources and its list resource.
+// Package domain provides the resource mailhost_domain, its data sources and its list
+// resource.
+//
+// A purchase sends PurchaseDomainsBody, and a PATCH follows for the attributes that only UpdateDomainBody has:
+// warnUnset names them if it fails. The lookup after a lost response compares nothing but the name, because a domain
+// that seems to be missing would be bought again.
 package domain
 
 import (

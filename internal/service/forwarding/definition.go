@@ -1,5 +1,9 @@
 // Package forwarding provides the resource mailhost_forwarding, its data sources and its
 // list resource, and the action mailhost_resend_forwarding_verification.
+//
+// An attribute that changes in place needs an operation of its own, as active does: the update of the API requires
+// target_email, and sends the recipient another message. Update gets a step like switchTo, and the adoption in
+// create takes it too. An attribute that replaces the rule must equal that of an adopted rule.
 package forwarding
 
 import (

@@ -88,7 +88,8 @@ func (m model) hasUnknownRetired() bool {
 	return m.Retired.IsUnknown() || slices.ContainsFunc(slices.Collect(maps.Values(m.Retired.Elements())), attr.Value.IsUnknown)
 }
 
-// entry is an element of mailboxes.
+// entry is an element of mailboxes. An optional attribute must be a pointer with omitempty: after an import, an
+// entry with null differs from one without the attribute.
 type entry struct {
 	FirstName compact.Text `json:"first_name"`
 	LastName  compact.Text `json:"last_name"`

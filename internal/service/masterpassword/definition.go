@@ -1,5 +1,6 @@
 // Package masterpassword provides the resource mailhost_master_password, its data sources
-// and its list resource. The API's paths call master passwords credentials.
+// and its list resource. The API's paths call master passwords credentials. Only the fields of
+// RenameMasterPasswordBody change in place.
 //
 // # The secret
 //

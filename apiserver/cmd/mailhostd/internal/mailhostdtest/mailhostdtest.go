@@ -1,5 +1,10 @@
 // Package mailhostdtest runs mailhostd in tests: commands in the test's process, and servers there or in
 // a separate process, for which it starts the test binary again. Package apitest tests the API itself.
+//
+// The test of a command is a transcript of the package's testdata (see Transcript). Write the command, run
+// make golden, and read the difference: a command whose exit code is new no longer tests what it did. Name an
+// object ID(word), because a number such as ID-7 shifts when an earlier command creates an object. Run, Start and
+// Spawn test what a transcript can't show.
 package mailhostdtest
 
 import (
