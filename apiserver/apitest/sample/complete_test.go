@@ -159,8 +159,8 @@ func (c *checklist) samples(k *sample.Kind, ops []api.Spec) {
 
 // provider checks the client, the provider and their tests.
 func (c *checklist) provider(k *sample.Kind, object string) {
-	c.text("internal/client/client.go", "*Kind[api."+object+"]", "declare the kind: a field *Kind[api.%s] of Client, and its newKind in New", object)
-	c.text("internal/client/supports_test.go", "*Kind[api."+object+"]", "add a row for api.%s to lifecycles", object)
+	c.text("internal/client/client.go", "*Objects[api."+object+"]", "declare the kind: a field *Objects[api.%s] of Client, and its newKind in New", object)
+	c.text("internal/client/supports_test.go", "*Objects[api."+object+"]", "add a row for api.%s to lifecycles", object)
 	if op := k.Create(); op != nil {
 		c.text("internal/client/create*_test.go", "api."+c.names[op.ID], "add a row for api.%s to creators or, if its response has a secret, to secretCreators", c.names[op.ID])
 	}
