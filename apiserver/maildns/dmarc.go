@@ -20,7 +20,7 @@ type DMARC struct {
 	ADKIM, ASPF string
 	// T is y while the policy is being tested, or n.
 	T string
-	// PSD tells whether the domain is a public suffix: y, n or u (unknown).
+	// PSD states whether the domain is a public suffix: y, n or u (unknown).
 	PSD string
 	// FO lists the failures to report: 0, 1, d, s.
 	FO []string
