@@ -35,8 +35,8 @@ func accountOfSession(ctx context.Context, s *session.Session) (a stateAccount, 
 	return stateAccount{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)}, true
 }
 
-// accountOf returns the account of an object of the state. Its id is empty if the state lacks it: a
-// state of version 0.1.0 does in a CLI without identities.
+// accountOf returns the account of an object of the state. Its id is empty if the state lacks it, as
+// a state of version 0.1.0 in a CLI without identities.
 func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a stateAccount) {
 	a = GetPrivate[stateAccount](ctx, private, accountKey)
 	if identity != nil && !identity.Raw.IsNull() {

@@ -120,7 +120,7 @@ func (w *applyWalk) destroy(n *applyNode) Diagnostics {
 	planned := w.provider.none(n.addr())
 	planned.Private = n.change.After.Private
 	if n.key != "" { // like Terraform, plan the destruction of a deposed object again
-		again, diags := w.provider.Destruction(n.addr(), n.key, o)
+		again, diags := w.provider.destruction(n.addr(), n.key, o)
 		if diags.Failed() {
 			return diags
 		}

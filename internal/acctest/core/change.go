@@ -145,8 +145,8 @@ func mustReplace(prior, planned *Object) bool {
 	return false
 }
 
-// Destruction plans the destruction of an object. key is the key of a deposed object, or empty.
-func (p *Provider) Destruction(addr, key string, o *Object) (*Change, Diagnostics) {
+// destruction plans the destruction of an object. key is the key of a deposed object, or empty.
+func (p *Provider) destruction(addr, key string, o *Object) (*Change, Diagnostics) {
 	planned, diags := p.Plan(addr, o, p.none(addr).State)
 	return &Change{Addr: addr, Deposed: key, Action: Destroy, Before: o, After: planned, Warnings: warnings(diags)}, diags
 }

@@ -169,7 +169,7 @@ func (b *Block) evaluate(s *Schema, lookup func(addr string) Value) Value {
 
 // mapOf returns a map with the attributes of an object, as tomap does. They must have one type.
 func mapOf(object map[string]any) Value {
-	v := Literal(object)
+	v := literal(object)
 	attributes := Attributes(v)
 	for _, e := range attributes {
 		return tftypes.NewValue(tftypes.Map{ElementType: e.Type()}, attributes)

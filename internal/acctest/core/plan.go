@@ -208,7 +208,7 @@ func (w *planWalk) orphan(addr, key string) Diagnostics {
 			return nil
 		}
 	}
-	c, diags := w.provider.Destruction(addr, key, o)
+	c, diags := w.provider.destruction(addr, key, o)
 	if !diags.Failed() {
 		w.plan.Changes = append(w.plan.Changes, c)
 	}

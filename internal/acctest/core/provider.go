@@ -2,7 +2,7 @@
 // over the plugin protocol, and checks each response as Terraform does.
 //
 //   - [Provider] is a provider's process. Its methods are the calls for one resource
-//     (Validate, Upgrade, Read, Import, Plan, Apply), and Change and Destruction, which plan
+//     (Validate, Upgrade, Read, Import, Plan, Apply), and Change, which plans
 //     with the same calls as Terraform: two plans for a replacement, for instance.
 //   - [RunPlan] and [RunApply] are terraform plan and terraform apply for a [Configuration]
 //     and a [State]. Where Terraform works concurrently, they choose a random order.

@@ -27,7 +27,7 @@ func NewValue(t tftypes.Type, v any) Value {
 		return tftypes.NewValue(t, v)
 	}
 	if t.Is(tftypes.DynamicPseudoType) {
-		return Literal(v)
+		return literal(v)
 	}
 	if converted, ok := v.(Value); ok {
 		return converted
@@ -67,8 +67,8 @@ func newValues(element tftypes.Type, v any) (items []Value) {
 	return items
 }
 
-// Literal converts a Go value to a value with the type of its literal in HCL.
-func Literal(v any) Value {
+// literal converts a Go value to a value with the type of its literal in HCL.
+func literal(v any) Value {
 	switch v := v.(type) {
 	case string:
 		return tftypes.NewValue(tftypes.String, v)
@@ -80,7 +80,7 @@ func Literal(v any) Value {
 		t := tftypes.Tuple{ElementTypes: []tftypes.Type{}}
 		items := []Value{}
 		for _, e := range v {
-			item := Literal(e)
+			item := literal(e)
 			t.ElementTypes, items = append(t.ElementTypes, item.Type()), append(items, item)
 		}
 		return tftypes.NewValue(t, items)
@@ -88,7 +88,7 @@ func Literal(v any) Value {
 		t := tftypes.Object{AttributeTypes: map[string]tftypes.Type{}}
 		fields := map[string]Value{}
 		for name, e := range v {
-			fields[name] = Literal(e)
+			fields[name] = literal(e)
 			t.AttributeTypes[name] = fields[name].Type()
 		}
 		return tftypes.NewValue(t, fields)
