@@ -18,7 +18,7 @@ import (
 // implements all methods except Create, and overrides some of them. [Chain] calls no other method
 // of a kind: Schema, ValidateConfig and the like are Resource's, with the kind's [Definition].
 type Methods[T any, M fmt.Stringer] interface {
-	// ModifyPlan completes a plan and adds warnings. A null plan or state is passed as an empty model.
+	// ModifyPlan completes a plan, and warns of problems other than losses. A null plan or state is passed as an empty model.
 	// After an error the later steps still record the plan.
 	ModifyPlan(ctx context.Context, plan, state M, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
 	// Create creates or adopts the object, and puts it into the state with [Resource.SetCreated] as
@@ -70,6 +70,7 @@ func (m *chain[T, M]) planCreate(ctx context.Context, req resource.ModifyPlanReq
 		return
 	}
 	m.planOwn(ctx, req, resp)
+	m.reportLosses(ctx, req, resp)
 	m.planValues(ctx, &resp.Plan, &resp.Diagnostics)
 	m.recordLookup(ctx, req, resp)
 }
@@ -83,7 +84,7 @@ func (m *chain[T, M]) planChange(ctx context.Context, req resource.ModifyPlanReq
 	m.planReplacement(ctx, req, resp)
 	DropEmptyUpdate(req, resp)
 	m.planOwn(ctx, req, resp)
-	m.warnOrphanInPlan(ctx, req, resp)
+	m.reportLosses(ctx, req, resp)
 	m.recordChange(ctx, req, resp)
 }
 

@@ -79,6 +79,10 @@ type Definition[T any, M fmt.Stringer] struct {
 	ImportBy    string
 	ImportNotes map[string]any
 
+	// Losses returns the losses of a planned change, and its purchases. It also gets changes in which
+	// nothing is lost, with unknown values and without a connection: see [Change]. A kind whose objects
+	// can't be lost returns nil.
+	Losses func(context.Context, Change[M]) []Loss
 	// DeleteOperation is the API's operation that deletes an object. DeleteVerb is the verb for it
 	// in messages; the default is "delete".
 	DeleteOperation api.Spec

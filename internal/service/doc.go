@@ -7,28 +7,28 @@
 // twice, as a change and then as a create, and shows no warnings of the second plan. So a mailbox is
 //
 //	created    ModifyPlan  checkCredential; recordPlannedCreate: no other resource creates the address;
-//	                       WarnMissingDomain; the kind looks the address up and finds nothing; planValues:
-//	                       the address and what else is known; recordLookup
+//	                       WarnMissingDomain; the kind looks the address up and finds nothing; reportLosses;
+//	                       planValues: the address and what else is known; recordLookup
 //	           Create      withTimeout; the kind sends the request and waits (AwaitReady); SetCreated;
 //	                       recordAcquired; keepPlanned; storeAccount
 //	adopted    ModifyPlan  as above, but the lookup finds the mailbox, and AdoptOrRefuse warns with what changes
 //	                       if on_existing is "adopt" and no other resource has it; otherwise it is an error
 //	           Create      the kind finds the mailbox again and updates its names; the rest as above
-//	changed    ModifyPlan  checkStateAccount; keepComputed; planReplacement; DropEmptyUpdate; the kind's
-//	                       warnings; recordChange
+//	changed    ModifyPlan  checkStateAccount; keepComputed; planReplacement; DropEmptyUpdate; the kind;
+//	                       reportLosses: the warnings of losses that the kind returns; recordChange
 //	           Update      checkStateAccount; the kind sends what changed; keepPlanned; storeAccount
-//	replaced   ModifyPlan  as for changed, where planReplacement replaces it and the kind warns of the lost
-//	                       mail; then as for created
+//	replaced   ModifyPlan  as for changed, where planReplacement replaces it and reportLosses warns of
+//	                       the lost mail; then as for created
 //	           Delete, Create
-//	destroyed  ModifyPlan  checkStateAccount; the kind warns of the lost mail or, if the API can't delete
-//	                       it, warnOrphanInPlan says so; recordChange
+//	destroyed  ModifyPlan  checkStateAccount; reportLosses warns of the lost mail or, if the API can't
+//	                       delete it, of the orphan; recordChange
 //	           Delete      checkStateAccount; mayDelete: not if this run has created or adopted it; the
 //	                       kind deletes it, or warnOrphan; recordDropped
 //	read       Read        checkStateAccount; the kind reads it; recordRead; storeAccount
 //
 // Each call ends with the connection errors of the package report. To add
 //
-//	a warning of a loss      to one kind: its ModifyPlan; to all: a method in loss.go, called by planChange
+//	a loss or a purchase     to one kind: its Losses; to all: loss.go, which makes warnings and errors of them
 //	a step around each call  to the six methods of chain.go; data sources, lists and actions have their own
 //	a computed attribute     to the response of the contract and the model; a value that an update changes
 //	                         to Volatile, and one that follows from arguments to PlannedValues

@@ -58,6 +58,8 @@ type Existing struct {
 	Changes []string
 	// Note is a sentence about the adoption, or "".
 	Note string
+	// losses returns the losses of the adoption.
+	losses func(connection) []Loss
 }
 
 // DescribeExisting describes an object that the create of plan would duplicate. Its Changes are the
@@ -73,6 +75,9 @@ func (d *Definition[T, M]) DescribeExisting(ctx context.Context, found *T, plan 
 			planned[name], _ = value.ToTerraformValue(ctx)
 		}
 		e.Keys = d.NaturalKeys(planned)
+	}
+	e.losses = func(c connection) []Loss {
+		return d.Losses(ctx, Change[M]{connection: c, Fate: Adopted, Before: now, After: plan})
 	}
 	for _, name := range d.ChangedArguments(ctx, now, plan) {
 		if !slices.Contains(unchanged, name) {
@@ -91,19 +96,20 @@ func (c *connection) AdoptOrRefuse(diags *diag.Diagnostics, onExisting types.Str
 	}
 	switch conflict := c.Walk().PlanExisting(e.Object, Adopts(onExisting)); {
 	case conflict == session.NoConflict:
-		WarnAdoption(diags, e)
+		c.WarnAdoption(diags, e)
 	case c.Walk().MayReport():
 		AddExistsError(diags, e, conflict)
 	}
 }
 
-// WarnAdoption warns in a plan that adopts an object.
-func WarnAdoption(diags *diag.Diagnostics, e Existing) {
+// WarnAdoption warns in a plan that adopts an object, and of the losses of the adoption.
+func (c *connection) WarnAdoption(diags *diag.Diagnostics, e Existing) {
 	detail := report.Paragraphs("It exists already, with the id "+e.ID+", so nothing is created. This resource manages it after the apply: a destroy deletes it.", e.Note)
 	if len(e.Changes) > 0 {
 		detail += "\n\nThe adoption changes:" + report.Bullets(e.Changes) + "\n\nTo keep a value, set it in the configuration."
 	}
 	diags.AddAttributeWarning(path.Root("on_existing"), fmt.Sprintf("The plan adopts the %s", e.Label), detail)
+	AddLosses(diags, e.losses(*c)...)
 }
 
 // WarnAdopted warns after an apply that an object was adopted, if the plan could not know it.

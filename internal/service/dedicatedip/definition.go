@@ -34,6 +34,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 		"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
 	Settings:        settings,
 	CreateTimeout:   30 * time.Minute,
+	Losses:          losses,
 	DeleteOperation: api.ReleaseDedicatedIP.Spec,
 	DeleteVerb:      "release",
 	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",

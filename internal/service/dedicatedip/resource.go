@@ -36,14 +36,23 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		r.requireOption(ctx, req, resp)
 		r.warnClaim(ctx, plan, &resp.Diagnostics)
 	case req.Plan.Raw.IsNull():
-		if !r.WillOrphan(ctx, req, resp) {
-			service.WarnDestroy(&resp.Diagnostics, state.String(), releaseConsequence)
-		}
 	// The option of an imported address is unknown, and an unknown planned option may be the same.
 	case !state.OptionID.IsNull() && !plan.OptionID.IsUnknown() && !plan.OptionID.Equal(state.OptionID):
 		resp.RequiresReplace.Append(path.Root("option_id"))
-		service.WarnReplace(&resp.Diagnostics, state.String(), "Another option_id claims another address and releases this one.", releaseConsequence)
 	}
+}
+
+// losses returns the losses of a planned change.
+func losses(_ context.Context, ch service.Change[model]) []service.Loss {
+	switch ch.Fate {
+	case service.Destroyed, service.Replaced:
+		l := ch.Ending("releases", "the "+ch.Before.String(), service.Money)
+		if l.Consequence = releaseConsequence; ch.Fate == service.Replaced {
+			l.Because = "Another option_id claims another address and releases this one."
+		}
+		return []service.Loss{l}
+	}
+	return nil
 }
 
 // requireOption adds an error to the plan of a create without an option. Create checks an option

@@ -63,6 +63,7 @@ var Definition = &service.Definition[located, model]{
 	NaturalKeys:     naturalKeys,
 	PlannedValues:   plannedValues,
 	ReplacedBy:      []string{"domain", "name", "type"},
+	Losses:          losses,
 	DeleteOperation: api.DeleteDNSRecord.Spec,
 	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string {
 		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."

@@ -39,6 +39,17 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
+// losses returns the losses of a planned change.
+func losses(_ context.Context, ch service.Change[model]) []service.Loss {
+	switch ch.Fate {
+	case service.Destroyed, service.Replaced:
+		l := ch.Ending("deletes", "the "+ch.Before.String(), service.DNS)
+		l.Consequence = "The name can't be resolved any more with the value " + shortened(ch.Before.Value.ValueString()) + "."
+		return []service.Loss{l}
+	}
+	return nil
+}
+
 // planExisting reports in the plan of a new record an existing identical record.
 func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()

@@ -59,6 +59,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Volatile:            []string{"purged"},
 	NaturalKeys:         func(of attribute.Raw) []string { return attribute.DomainKeys(of.Text, "") },
 	ImportNotes:         map[string]any{originKey: origin{IsImported: true}},
+	Losses:              losses,
 	ReplacedBy:          []string{"domain"},
 	IsValuable:          true,
 	Listing: service.Listing[api.Domain, model]{

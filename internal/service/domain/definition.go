@@ -40,6 +40,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	NaturalKeys:         naturalKeys,
 	ReplacedBy:          []string{"name"},
 	IsValuable:          true,
+	Losses:              losses,
 	DeleteOperation:     api.DeleteDomain.Spec,
 	DeleteConflict: "The domain was not deleted. " +
 		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +

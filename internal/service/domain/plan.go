@@ -22,39 +22,47 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// deleteConsequence describes the loss of a deleted domain.
-const deleteConsequence = "The domain is deleted with everything in it, such as its DNS records and forwarding rules, its mail stops, and there is no refund. After the registration has ended, somebody else can register the name."
+// deletion describes the loss of a deleted domain.
+const deletion = "The domain is deleted with everything in it, such as its DNS records and forwarding rules, its mail stops, and there is no refund. After the registration has ended, somebody else can register the name."
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		if !r.WillOrphan(ctx, req, resp) {
-			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))
-		}
 	case req.State.Raw.IsNull():
 		planned := r.planCreate(ctx, req, plan, &resp.Diagnostics)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &planned)...)
 	case service.DestroysOrReplaces(resp):
-		service.WarnReplace(&resp.Diagnostics, state.String(),
-			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", r.deleteConsequence(ctx, state))
 		r.planCreate(ctx, req, plan, &resp.Diagnostics) // core drops the warnings of the replacement's second plan
 	default:
 		planUpdate(ctx, plan, state, resp)
 	}
 }
 
+// losses returns the losses of a planned change.
+func losses(ctx context.Context, ch service.Change[model]) (all []service.Loss) {
+	switch ch.Fate {
+	case service.Destroyed, service.Replaced:
+		l := ch.Ending("destroys", "the "+ch.Before.String(), service.Money, service.Mail, service.DNS, service.Reach, service.Access)
+		if l.Consequence = deleteConsequence(ctx, ch); ch.Fate == service.Replaced {
+			l.Because = "A domain can't be renamed: another name buys or adopts another domain, and deletes this one."
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
 // deleteConsequence describes the loss of a deleted domain, with the number of its
 // mailboxes if the API returns it.
-func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
-	c := r.ClientIfOpen(ctx)
+func deleteConsequence(ctx context.Context, ch service.Change[model]) string {
+	c := ch.ClientIfOpen(ctx)
 	if c == nil {
-		return deleteConsequence
+		return deletion
 	}
-	n, _ := c.CountMailboxes(ctx, state.ID.ValueString()) // 0 after an error
+	n, _ := c.CountMailboxes(ctx, ch.Before.ID.ValueString()) // 0 after an error
 	if n == 0 {
-		return deleteConsequence
+		return deletion
 	}
-	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, n, report.Plural(n, "mailbox", "mailboxes"))
+	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deletion, n, report.Plural(n, "mailbox", "mailboxes"))
 }
 
 // planCreate returns the plan of a new domain. It adds an error if the domain can be neither bought
@@ -105,7 +113,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
 	case isReplacement && service.Adopts(plan.OnExisting):
-		service.WarnAdoption(diags, plan.existing(ctx, *owned))
+		r.WarnAdoption(diags, plan.existing(ctx, *owned))
 	default:
 		r.AdoptOrRefuse(diags, plan.OnExisting, plan.existing(ctx, *owned))
 	}

@@ -40,6 +40,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Volatile: []string{
 		"active", "verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 	},
+	Losses:            losses,
 	DeleteOperation:   api.DeleteForwarding.Spec,
 	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },
 	Single: service.Single[api.Forwarding]{

@@ -22,7 +22,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	if req.State.Raw.IsNull() {
 		r.planExisting(ctx, plan, &resp.Diagnostics)
 	}
-	warnWhole(plan, state, resp)
 	if isUpdate && !resp.Diagnostics.HasError() && len(resp.RequiresReplace) == 0 {
 		r.planUpdate(ctx, req, plan, state, resp)
 	}
@@ -55,12 +54,25 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	r.AdoptOrRefuse(diags, plan.OnExisting, e)
 }
 
-// warnWhole warns that a plan forwards the mail of a whole scope, because people expect a rule for
-// one address.
-func warnWhole(plan, state model, resp *resource.ModifyPlanResponse) {
-	if resp.Diagnostics.HasError() || isFalse(plan.Active) || len(resp.RequiresReplace) == 0 && plan.TargetEmail.Equal(state.TargetEmail) {
-		return
+// losses returns the losses of a planned change. A new rule counts, because people expect a rule for one
+// address, and it forwards the mail of a whole scope.
+func losses(_ context.Context, ch service.Change[model]) []service.Loss {
+	switch ch.Fate {
+	case service.Destroyed:
+		l := ch.Ending("deletes", "the "+ch.Before.String(), service.Reach)
+		l.Consequence = "Mail is no longer forwarded to " + ch.Before.TargetEmail.ValueString() + "."
+		return []service.Loss{l}
+	case service.Created, service.Replaced, service.Updated:
+		if isFalse(ch.After.Active) || ch.Fate == service.Updated && ch.After.TargetEmail.Equal(ch.Before.TargetEmail) {
+			return nil
+		}
+		return []service.Loss{forwardsAll(ch.After)}
 	}
+	return nil
+}
+
+// forwardsAll is the loss of a rule that begins to forward the mail of its scope.
+func forwardsAll(plan model) service.Loss {
 	target := "an address that is known after the apply"
 	if !plan.TargetEmail.IsUnknown() {
 		target = plan.TargetEmail.ValueString()
@@ -75,8 +87,10 @@ func warnWhole(plan, state model, resp *resource.ModifyPlanResponse) {
 	case plan.WorkspaceID.IsUnknown():
 		scope = "its workspace"
 	}
-	resp.Diagnostics.AddAttributeWarning(path.Root("target_email"), "The plan forwards all mail of "+scope+" to "+target,
-		"The target gets the mail of every address of "+scope+", and not that of one mailbox. If it is an address of the account, that begins with the apply; otherwise when the recipient has confirmed.")
+	return service.Loss{
+		Of: []service.Asset{service.Reach}, At: path.Root("target_email"), Does: "forwards all mail of " + scope + " to " + target,
+		Consequence: "The target gets the mail of every address of " + scope + ", and not that of one mailbox. If it is an address of the account, that begins with the apply; otherwise when the recipient has confirmed.",
+	}
 }
 
 // planUpdate plans an update in place.

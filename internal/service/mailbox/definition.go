@@ -43,6 +43,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	ReplacedBy:      []string{"domain", "local_part"},
 	IsValuable:      true,
 	CreateTimeout:   20 * time.Minute,
+	Losses:          losses,
 	DeleteOperation: api.DeleteMailbox.Spec,
 	OrphanConsequence: func(context.Context, *client.Client, model) string {
 		return "It keeps receiving mail, and it is still paid for."

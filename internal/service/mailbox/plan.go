@@ -16,20 +16,25 @@ import (
 )
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case req.State.Raw.IsNull():
+	if req.State.Raw.IsNull() {
 		r.planCreate(ctx, plan, &resp.Diagnostics)
-	case r.WillOrphan(ctx, req, resp):
-	case resp.Plan.Raw.IsNull():
-		// The summary contains the address, because the CLI shows one of several warnings with the same summary.
-		resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
-			"Its mail is lost, and somebody else in the account can use its address. "+
-				"To keep the mailbox and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead.")
-	case service.DestroysOrReplaces(resp):
-		service.WarnReplace(&resp.Diagnostics, state.String(),
-			"An address can't be changed: another domain or local_part creates a new mailbox and deletes this one.",
-			"The mail in it is lost.")
 	}
+}
+
+// losses returns the losses of a planned change.
+func losses(_ context.Context, ch service.Change[model]) []service.Loss {
+	switch ch.Fate {
+	case service.Destroyed:
+		l := ch.Ending("deletes", "the "+ch.Before.String()+" with its mail", service.Mail)
+		l.Consequence = "Its mail is lost, and somebody else in the account can use its address."
+		return []service.Loss{l}
+	case service.Replaced:
+		l := ch.Ending("", "the "+ch.Before.String(), service.Mail)
+		l.Because = "An address can't be changed: another domain or local_part creates a new mailbox and deletes this one."
+		l.Consequence = "The mail in it is lost."
+		return []service.Loss{l}
+	}
+	return nil
 }
 
 // planCreate reports in the plan of a new mailbox an existing mailbox with its address. All mailboxes

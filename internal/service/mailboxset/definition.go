@@ -56,6 +56,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Volatile:      []string{"addresses", "ids", "unmanaged"},
 	CreateTimeout: 20 * time.Minute,
 	ImportNotes:   map[string]any{importedKey: true},
+	Losses:        losses,
 	ReplacedBy:    []string{"domain"},
 	IsValuable:    true,
 	Shared:        true,

@@ -243,3 +243,6 @@ func (r *Resource) planDestroy(ctx context.Context, state model, allowed int64, 
 	warnReleased(diags, state, kept, false, true)
 	r.checkDeletions(ctx, state, deleted, unnamed, allowed, keepBefore, next, diags)
 }
+
+// losses returns the losses of a planned change.
+func losses(context.Context, service.Change[model]) []service.Loss { return nil }

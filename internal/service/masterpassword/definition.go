@@ -58,6 +58,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	Settings:            secretAttributes,
 	Volatile:            []string{"generated_secret", "updated_at"},
 	ImportNotes:         map[string]any{importStageKey: importing},
+	Losses:              losses,
 	DeleteOperation:     api.DeleteMasterPassword.Spec,
 	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string {
 		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())

@@ -78,9 +78,6 @@ func (r *Resource) planSecret(ctx context.Context, req resource.ModifyPlanReques
 		addUncertain(&resp.Diagnostics, state, changed[0])
 		return
 	default:
-		if !state.recorded() {
-			warnReplaced(&resp.Diagnostics, state, changed[0])
-		}
 		resp.RequiresReplace.Append(changed...)
 		return
 	}
@@ -102,10 +99,18 @@ func warnForgotten(diags *diag.Diagnostics, state model) {
 			"\n\nA secret that you set later replaces the master password, even if it is the same secret.")
 }
 
-func warnReplaced(diags *diag.Diagnostics, state model, at path.Path) {
-	service.WarnReplace(diags, state.String(),
-		fmt.Sprintf("Terraform does not know its secret, so the value of %s counts as a new one, and the API can't change a secret.", at),
-		"The old secret stops working.")
+// losses returns the losses of a planned change.
+func losses(_ context.Context, ch service.Change[model]) []service.Loss {
+	switch ch.Fate {
+	case service.Destroyed, service.Replaced:
+		l := ch.Ending("deletes", "the "+ch.Before.String(), service.Access)
+		l.Consequence = fmt.Sprintf("Whoever uses it for a mailbox of %s is locked out: the old secret stops working.", ch.Before.Expand())
+		if ch.Fate == service.Replaced && !ch.Before.recorded() && len(ch.Replacing) > 0 {
+			l.Because = fmt.Sprintf("Terraform does not know its secret, so the value of %s counts as a new one, and the API can't change a secret.", ch.Replacing[0])
+		}
+		return []service.Loss{l}
+	}
+	return nil
 }
 
 // addUncertain adds the error of a secret that may be in use or new. Its advice does not

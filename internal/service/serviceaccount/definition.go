@@ -41,6 +41,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	},
 	ReplacedBy:        []string{"name"},
 	Volatile:          []string{"expires_at"}, // see planExpiry
+	Losses:            losses,
 	DeleteOperation:   api.RevokeServiceAccount.Spec,
 	DeleteVerb:        "revoke",
 	OrphanConsequence: func(ctx context.Context, c *client.Client, m model) string { return stillWorks(m, serverNow(ctx, c)) },

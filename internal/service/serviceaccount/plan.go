@@ -28,9 +28,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		planReplacement(plan, state, resp)
 	}
 	r.refuseOwn(ctx, resp, state)
-	if !r.WillOrphan(ctx, req, resp) && !resp.Diagnostics.HasError() {
-		r.warnRevoked(resp, state)
-	}
 	isForgotten := plan.Permissions.IsNull() && state.imported() // see removed
 	if !resp.Plan.Raw.IsNull() && (req.State.Raw.IsNull() || !plan.Permissions.Equal(state.Permissions) && !isForgotten) {
 		r.checkRights(ctx, plan, &resp.Diagnostics)
@@ -66,19 +63,16 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 	}
 }
 
-// warnRevoked warns in a plan that destroys the service account, or replaces it because of an
-// argument of ReplacedBy. A replacement for another reason is a rotation, which is meant to end the
-// token.
-func (r *Resource) warnRevoked(resp *resource.ModifyPlanResponse, state model) {
-	does := "replaces"
-	switch {
-	case resp.Plan.Raw.IsNull():
-		does = "revokes"
-	case !slices.ContainsFunc(resp.RequiresReplace, func(at path.Path) bool { return slices.Contains(r.ReplacedBy, at.String()) }):
-		return
+// losses returns the losses of a planned change. A replacement for another reason than a changed name is a
+// rotation, which is meant to end the token.
+func losses(_ context.Context, ch service.Change[model]) []service.Loss {
+	isRotation := !slices.ContainsFunc(ch.Replacing, path.Root("name").Equal)
+	if ch.Fate != service.Destroyed && (ch.Fate != service.Replaced || isRotation) {
+		return nil
 	}
-	resp.Diagnostics.AddWarning("The plan "+does+" the "+state.String(),
-		fmt.Sprintf("Its token, which ends in %s, stops working with the apply. Give those who use it another one before.", state.TokenLast4.ValueString()))
+	l := ch.Ending("revokes", "the "+ch.Before.String(), service.Access)
+	l.Consequence = fmt.Sprintf("Its token, which ends in %s, stops working with the apply. Give those who use it another one before.", ch.Before.TokenLast4.ValueString())
+	return []service.Loss{l}
 }
 
 // stillWorks describes the consequence of a token that can't be revoked.
