@@ -1,8 +1,10 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 
@@ -12,6 +14,14 @@ import (
 
 // fraction matches the framework's error for a fraction in place of a whole number.
 var fraction = regexp.MustCompile(`\(\*big\.Float=([^)]+)\) is not an integer`)
+
+// tooLarge matches the framework's error for a whole number of more than 64 bits.
+var tooLarge = regexp.MustCompile(`cannot be represented as a 64-bit integer`)
+
+// largeAdvice is the next step for a number of more than 64 bits, by attribute.
+var largeAdvice = map[string]string{
+	"value_wo_version": "Of a hash take 15 hex digits, as in parseint(substr(sha256(x), 0, 15), 16).",
+}
 
 // required matches the framework's error for a null required attribute.
 var required = regexp.MustCompile(`^Must set a configuration value for the (.+) attribute as the provider has marked it as required`)
@@ -26,6 +36,12 @@ func inWords(diags []*tfprotov6.Diagnostic) []*tfprotov6.Diagnostic {
 		case number != nil:
 			d.Summary = "A number must be whole"
 			d.Detail = fmt.Sprintf("%s has %s where a whole number is needed. To round the result of a division, use floor or ceil.", attributeName(d), number[1])
+		case tooLarge.MatchString(d.Detail):
+			name := attributeName(d)
+			d.Summary = "A number is out of range"
+			// The number may follow from a secret, so the text does not quote it.
+			d.Detail = fmt.Sprintf("%s has a number beyond the range of whole numbers here, which is from %d to %d. %s",
+				name, math.MinInt64, math.MaxInt64, cmp.Or(largeAdvice[name], "Set it to a number of this range."))
 		case missing != nil:
 			d.Summary = missing[1] + " is missing"
 			d.Detail = "It is required, and its value here is null. Set it to another value."
@@ -71,6 +87,20 @@ func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Vali
 
 func (s *server) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	return explained(ctx, req, s.Framework.ValidateDataResourceConfig, func(r *tfprotov6.ValidateDataResourceConfigResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
+}
+
+func (s *server) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
+	return explained(ctx, req, s.Framework.ValidateEphemeralResourceConfig, func(r *tfprotov6.ValidateEphemeralResourceConfigResponse) *[]*tfprotov6.Diagnostic {
+		return &r.Diagnostics
+	})
+}
+
+func (s *server) ValidateListResourceConfig(ctx context.Context, req *tfprotov6.ValidateListResourceConfigRequest) (*tfprotov6.ValidateListResourceConfigResponse, error) {
+	return explained(ctx, req, s.Framework.ValidateListResourceConfig, func(r *tfprotov6.ValidateListResourceConfigResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
+}
+
+func (s *server) ValidateActionConfig(ctx context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
+	return explained(ctx, req, s.Framework.ValidateActionConfig, func(r *tfprotov6.ValidateActionConfigResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
 }
 
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {

@@ -115,7 +115,7 @@ func secretAttributes() map[string]schema.Attribute {
 		},
 		"value_wo_version": schema.Int64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Any number. Change it when you change `value_wo`, because Terraform can't detect that: another number replaces the master password. While it does not change, `value_wo` may be null, so that a plan need not know the secret.",
+			MarkdownDescription: "Any number. Change it when you change `value_wo`, because Terraform can't detect that: another number replaces the master password. Of a hash take 15 hex digits, because it has at most 64 bits: `parseint(substr(sha256(x), 0, 15), 16)`; the state stores it, and a weak password can be guessed from its hash. While it does not change, `value_wo` may be null, so that a plan need not know the secret.",
 		},
 		"generate": schema.BoolAttribute{
 			Optional:            true,
