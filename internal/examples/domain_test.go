@@ -10,6 +10,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 // domains returns a configuration with domains; blocks alternates names and arguments.
@@ -82,13 +84,13 @@ func TestDomainIsNotLost(t *testing.T) {
 
 	// Two blocks for one domain: both new, then one existing.
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", "for_each = toset([\"Twice.com\", \"twice.com.\"])\n  name = each.key"))
-	w.refused(t, []string{"apply", "-auto-approve"}, "wice.com", "for_each")
+	w.refused(t, []string{"apply", "-auto-approve"}, "wice.com", service.ExistingGuide)
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", `name = "ACME.com."`))
-	w.refused(t, []string{"apply", "-auto-approve"}, "for_each")
+	w.refused(t, []string{"apply", "-auto-approve"}, "exists already", service.ExistingGuide)
 	// The domain is in the state twice, and one block is removed.
 	w.must(t, "import", "mailhost_domain.c", "acme.com")
 	w.write(t, "main.tf", domains("c", `name = "ACME.com."`))
-	w.refused(t, []string{"apply", "-auto-approve"}, "Two resources have the domain", "destroy = false")
+	w.refused(t, []string{"apply", "-auto-approve"}, "Two resources have the domain", service.ExistingGuide)
 
 	after := owned(t, w)
 	assert.Check(t, len(after) == 1 && after["acme.com"] == before["acme.com"], "the account owns %v, and owned %v", after, before)

@@ -18,6 +18,8 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 // csvFile matches a CSV file in a guide.
@@ -76,6 +78,23 @@ func TestGuides(t *testing.T) {
 	for _, guide := range guides {
 		name := strings.TrimSuffix(filepath.Base(guide), ".md")
 		assert.Check(t, strings.Contains(index, "/latest/docs/guides/"+name+")"), "templates/index.md.tmpl does not link the guide %s", name)
+	}
+}
+
+// TestExistingGuide checks that the link of the errors about existing objects leads to a section of a guide,
+// and that the section contains each way out.
+func TestExistingGuide(t *testing.T) {
+	t.Parallel()
+	page, anchor, _ := strings.Cut(strings.TrimPrefix(service.ExistingGuide, report.Guides), "#")
+	heading := "\n## " + strings.ToUpper(anchor[:1]) + strings.ReplaceAll(anchor[1:], "-", " ") + "\n"
+	_, section, found := strings.Cut(read(t, "../../templates/guides/"+page+".md"), heading)
+	assert.Assert(t, found, "the guide %s has no heading %q", page, heading)
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, way := range []string{
+		"`with`", `on_existing = "adopt"`, "terraform untaint", "`-replace`", "replace_triggered_by", "`moved` block", "`count`", "two keys of `for_each`",
+		"`retired`", "`ignore`", "destroy = false", "deposed", "terraform state rm", "Two applies", "removed {", "import {",
+	} {
+		assert.Check(t, strings.Contains(section, way), "the section %q of the guide %s does not mention %s", anchor, page, way)
 	}
 }
 

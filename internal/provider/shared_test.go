@@ -9,6 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 // TestTerraformTest runs the steps of a test file with one configured provider: a plan, an
@@ -114,7 +115,7 @@ func TestOneObjectForEachResource(t *testing.T) {
 					t.Errorf("%s, %s, %s: nothing is refused", typeName, name, what)
 				default:
 					t.Log(typeName, name, what)
-					acctest.Expect(t, all, "ERROR", c.summary, "terraform untaint", "-replace", "moved block", "removed block with lifecycle { destroy = false }", "import block", "for_each", "two applies")
+					acctest.Expect(t, all, "ERROR", c.summary, "terraform untaint", "moved block", service.ExistingGuide)
 					assert.Check(t, acctest.Errors(all) == 1, "there is more than one error: %s", acctest.Render(all))
 				}
 			}
@@ -211,7 +212,7 @@ func TestOnExisting(t *testing.T) {
 				_, diags = p.ApplyPlan(t.Context(), typeName, k.config, nil, plan)
 				acctest.Expect(t, diags, "ERROR", "on_existing")
 			} else {
-				acctest.Expect(t, diags, "ERROR: The ", " exists already", o.Text("id"), "import {", "\n\n  terraform import '", typeName+".<name>", "on_existing = \"adopt\"")
+				acctest.Expect(t, diags, "ERROR: The ", " exists already", o.Text("id"), "\"with\"", "import {\n    to = "+typeName+".<name>\n    id = \"", "on_existing = \"adopt\"", service.ExistingGuide)
 			}
 			adopting := maps.Clone(k.config)
 			adopting["on_existing"] = "adopt"
@@ -233,7 +234,7 @@ func TestOnExisting(t *testing.T) {
 			p.NoErrors(diags)
 			_, diags = p.Plan(typeName, adopting, nil)
 			if k.isValuable {
-				acctest.Expect(t, diags, "ERROR", "exists already", "Terraform's state has it", "moved block")
+				acctest.Expect(t, diags, "ERROR", "exists already", "Terraform's state has it", "moved block", service.ExistingGuide)
 			}
 		}
 	})
@@ -253,7 +254,7 @@ func TestDeleteOfAcquired(t *testing.T) {
 		destroy := &acctest.Object{State: p.Null(typeName), Private: o.Private, Identity: o.Identity}
 		kept, diags := p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
 		t.Log(typeName)
-		acctest.Expect(t, diags, "ERROR: The ", " was not deleted", "Nothing was deleted", o.Text("id"), "deposed")
+		acctest.Expect(t, diags, "ERROR: The ", " was not deleted", "Nothing was deleted", o.Text("id"), service.ExistingGuide)
 		assert.Check(t, !kept.Gone(), "%s: the state lost it", typeName)
 		read, _ := p.Walk().Read(typeName, o)
 		assert.Check(t, !read.Gone(), "%s was deleted", typeName)

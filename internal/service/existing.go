@@ -130,7 +130,7 @@ func AddExistsError(diags *diag.Diagnostics, e Existing, conflict session.Confli
 func ExistsAdvice(resourceType, importKey string) string {
 	return report.Paragraphs(report.ImportAdvice(resourceType, importKey),
 		"With on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.",
-		"If Terraform's state has it already, do neither:", waysOut)
+		"If Terraform's state has it already, do neither. "+WaysOut)
 }
 
 // ChangedArguments returns the names of the arguments that differ, except those that replace the object.
@@ -145,18 +145,17 @@ func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M
 	return names
 }
 
-// waysOut is the advice for an object that Terraform's state contains at another address.
-const waysOut = "- If the resource is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n" +
-	"- If a resource was renamed or moved, add a moved block with its old and its new address.\n" +
-	"- To hand the object over to another resource, remove its resource from the state with a removed block with lifecycle { destroy = false }, and import it with an import block in the same plan.\n" +
-	"- If two blocks, or two keys of for_each, describe the object, remove one of them. With count, an item that is removed moves the later ones up: use for_each.\n" +
-	"- If the plan calls the object deposed, because a create_before_destroy has failed, run terraform state rm with the address, and import the object again.\n" +
-	"- To delete the object and create it again, use two applies: remove the resource, apply, and add it again."
+// ExistingGuide is the address of the page with the ways out for an object that a second resource, or a
+// second address of the state, would manage.
+const ExistingGuide = report.Guides + "import#when-an-object-exists-already"
+
+// WaysOut is the advice for an object that a second resource, or a second address of the state, would manage.
+const WaysOut = "A tainted resource needs terraform untaint, and a renamed one a moved block. Every cause and its way out: " + ExistingGuide
 
 // AddConflict adds the error of a plan or an apply if another resource manages the object. id is ""
 // if it is unknown.
 func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Conflict) {
-	diags.AddError(conflictSummary(label, conflict), report.Paragraphs(conflictReason(id, conflict), waysOut))
+	diags.AddError(conflictSummary(label, conflict), report.Paragraphs(conflictReason(id, conflict), WaysOut))
 }
 
 // conflictSummary returns the same summary for a create that finds the object, and for the resource
@@ -192,5 +191,5 @@ func StoreAdopted(ctx context.Context, private PrivateState, id string, diags *d
 // addNotDeleted adds the error of deleting an object that this run acquires.
 func addNotDeleted(diags *diag.Diagnostics, label, id string) {
 	diags.AddError(fmt.Sprintf("The %s was not deleted", label),
-		report.Paragraphs(fmt.Sprintf("This run creates or adopts it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), waysOut))
+		report.Paragraphs(fmt.Sprintf("This run creates or adopts it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), WaysOut))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -92,9 +93,9 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 // that an import is possible. If the list failed, an existing match contains no mailbox.
 func addExisting(diags *diag.Diagnostics, existing []match, isNew bool) {
 	var lines []string
-	orImport, takeOver := "", "and apply that first; then set on_existing = \"adopt\" here"
+	orImport := ""
 	if isNew {
-		orImport, takeOver = ", or import the domain into the set", "and import the domain into the set, in the same plan"
+		orImport = ", or import the domain into the set"
 	}
 	for _, e := range existing {
 		line := at(e.key).String()
@@ -110,27 +111,20 @@ func addExisting(diags *diag.Diagnostics, existing []match, isNew bool) {
 		"The domain has these mailboxes:"+report.FirstBullets(lines)+
 			"\n\nNothing was changed. To manage them with this set, set on_existing = \"adopt\""+orImport+"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.\n\n"+
-			"If Terraform's state has them already, do none of that:\n\n"+
-			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+
-			"- If the set was renamed or moved, add a moved block with its old and its new address.\n"+
-			"- If another set has them, name them in its retired with the value \"keep\", and set on_existing = \"adopt\" here.\n"+
-			"- To take them over from other resources, remove those from the state with removed blocks with lifecycle { destroy = false }, "+takeOver+".")
+			"If Terraform's state has them already, do none of that. "+service.WaysOut)
 }
 
 func addCreatedTwice(diags *diag.Diagnostics, items []item) {
 	diags.AddAttributeError(mailboxesPath, "Another resource creates "+mailboxes(len(items))+" of the set",
 		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+report.FirstBullets(addresses(items))+
-			"\n\nNothing was changed. Remove them from one of the two.")
+			"\n\nNothing was changed. Remove them from one of the two. For other ways out see "+service.ExistingGuide)
 }
 
 func addConflicts(diags *diag.Diagnostics, items []item) {
 	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(items))+" of the set",
 		"The same plan creates, adopts, imports or keeps them for other resources, or one of the two destroys what the other one keeps:"+report.FirstBullets(addresses(items))+
-			"\n\nNothing was changed.\n\n"+
-			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
-			"- To leave them to the other resources, remove their entries and name them in retired with the value \"keep\".\n"+
-			"- To keep them in the set, remove the other resources from the state with removed blocks with lifecycle { destroy = false }:\n\n"+
-			"removed {\n  from = mailhost_mailbox.NAME\n\n  lifecycle {\n    destroy = false\n  }\n}")
+			"\n\nNothing was changed. To leave them to the other resources, remove their entries and name them in retired with the value \"keep\". "+
+			"To keep them in the set, remove the other resources from the state with removed blocks with lifecycle { destroy = false }.\n\n"+service.WaysOut)
 }
 
 // warnAdoption warns in a plan that adopts mailboxes. It lists mailboxes that change, or that the

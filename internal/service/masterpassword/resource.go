@@ -52,7 +52,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 func (m model) conflictAdvice() string {
 	return "To use this secret, choose another name. If the existing master password is the one you want, import it: that does not change its secret. " +
 		report.ImportAdvice("mailhost_master_password", m.ImportKey(m.Name.ValueString())) +
-		"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use."
+		"\n\nThe import block records the secret of the configuration as the one in use: check that it is."
 }
 
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {

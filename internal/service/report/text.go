@@ -73,19 +73,17 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
+// Guides is the address of the guides.
+const Guides = "https://registry.terraform.io/providers/mailhost/mailhost/latest/docs/guides/"
+
 // ImportAdvice explains how to import an existing object into the resource that failed to create it. key
-// is an import id of the object.
+// is an import id of the object. Core does not send the resource's address, which it shows above the message.
 func ImportAdvice(resourceType, key string) string {
-	return fmt.Sprintf("To manage it with this resource, import it. Either add this block with the address of the resource, and run apply again:\n\n"+
-		"  import {\n    to = %[1]s.<name>\n    id = %[2]s\n  }\n\nor run:\n\n  terraform import '%[1]s.<name>' %[3]s", resourceType, quoteHCL(key), quoteShell(key))
+	return fmt.Sprintf("To manage it with this resource, import it: add this block, with the address that this message names after \"with\", and run apply again.\n\n"+
+		"  import {\n    to = %s.<name>\n    id = %s\n  }", resourceType, quoteHCL(key))
 }
 
 // quoteHCL returns a string as a quoted HCL template without interpolation.
 func quoteHCL(s string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
-}
-
-// quoteShell returns a string as one word of a POSIX shell.
-func quoteShell(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
