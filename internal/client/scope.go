@@ -3,10 +3,12 @@ package client
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -24,9 +26,12 @@ func newScope(domain, workspaceID *string) Scope {
 func (s Scope) String() string {
 	switch {
 	case s.Domain != "":
+		if name, err := domainname.Normalize(s.Domain); err == nil {
+			return "domain " + name
+		}
 		return "domain " + s.Domain
 	case s.WorkspaceID != "":
-		return "workspace " + s.WorkspaceID
+		return "workspace " + strings.ToLower(s.WorkspaceID)
 	}
 	return "the account"
 }

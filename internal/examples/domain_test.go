@@ -86,7 +86,7 @@ func TestDomainIsNotLost(t *testing.T) {
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", "for_each = toset([\"Twice.com\", \"twice.com.\"])\n  name = each.key"))
 	w.refused(t, []string{"apply", "-auto-approve"}, "wice.com", service.ExistingGuide)
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", `name = "ACME.com."`))
-	w.refused(t, []string{"apply", "-auto-approve"}, "exists already", service.ExistingGuide)
+	w.refused(t, []string{"apply", "-auto-approve"}, "The domain acme.com exists already", service.ExistingGuide)
 	// The domain is in the state twice, and one block is removed.
 	w.must(t, "import", "mailhost_domain.c", "acme.com")
 	w.write(t, "main.tf", domains("c", `name = "ACME.com."`))

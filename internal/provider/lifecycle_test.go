@@ -13,6 +13,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -273,6 +275,11 @@ func (x *subject) named(diags []*tfprotov6.Diagnostic, objects ...*acctest.Objec
 			for _, name := range []string{"id", "name", "local_part", "target_email", "domain_name"} {
 				if o != nil && !o.Gone() {
 					text, _ := plain(x.T, o.State).(values)[name].(string)
+					for _, canonical := range []func(string) (string, error){domainname.Normalize, emailaddr.Normalize} { // as the API writes it
+						if spelled, err := canonical(text); err == nil {
+							text = spelled
+						}
+					}
 					isNamed = isNamed || len(text) > 1 && strings.Contains(d.Summary, text)
 				}
 			}

@@ -169,7 +169,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{with(txt, "name", "www@"), []string{"name must be", "must not contain @"}},
 				{with(txt, "domain", "example.net"), []string{`AttributeName("domain")`, `The account has no domain "example.net"`}},
 				{with(txt, "domain", noID), []string{`AttributeName("domain")`, "The account has no domain " + fmt.Sprintf("%q", noID)}},
-				{with(www, "name", "WWW"), []string{fmt.Sprintf("with the id %d", taken.ID), `id = "example.com/A/WWW/192.0.2.1"`}},
+				{with(www, "name", "WWW"), []string{fmt.Sprintf("with the id %d", taken.ID), `id = "example.com/A/www/192.0.2.1"`}},
 				{with(txt, "name", dkim[0].Name, "value", dkim[0].Value), []string{"is system-managed", "Remove the resource"}},
 				{with(www, "type", "CNAME", "value", "example.net"), []string{"a CNAME excludes other records at its name", "Change the name"}},
 			},

@@ -89,7 +89,7 @@ func (m *chain[T, M]) planChange(ctx context.Context, req resource.ModifyPlanReq
 }
 
 func (m *chain[T, M]) planOwn(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	plan, state := Models[M](ctx, resp.Plan, req.State, &resp.Diagnostics)
+	plan, state := m.models(ctx, resp.Plan, req.State, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -105,7 +105,7 @@ func (m *chain[T, M]) Create(ctx context.Context, req resource.CreateRequest, re
 	defer report.ShortenRepeated(&resp.Diagnostics)
 	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
 	defer cancel()
-	plan, _ := Models[M](ctx, req.Plan, tfsdk.State{}, &resp.Diagnostics)
+	plan, _ := m.models(ctx, req.Plan, tfsdk.State{}, &resp.Diagnostics)
 	c := m.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -131,7 +131,7 @@ func (m *chain[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	ctx = m.ForRefresh(ctx)
-	_, state := Models[M](ctx, tfsdk.Plan{}, req.State, &resp.Diagnostics)
+	_, state := m.models(ctx, tfsdk.Plan{}, req.State, &resp.Diagnostics)
 	c := m.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -161,7 +161,7 @@ func (m *chain[T, M]) Update(ctx context.Context, req resource.UpdateRequest, re
 	if !m.checkStateAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
-	plan, state := Models[M](ctx, req.Plan, req.State, &resp.Diagnostics)
+	plan, state := m.models(ctx, req.Plan, req.State, &resp.Diagnostics)
 	c := m.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -182,7 +182,7 @@ func (m *chain[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, re
 	if !m.mayDelete(ctx, req, &resp.Diagnostics) {
 		return
 	}
-	_, state := Models[M](ctx, tfsdk.Plan{}, req.State, &resp.Diagnostics)
+	_, state := m.models(ctx, tfsdk.Plan{}, req.State, &resp.Diagnostics)
 	c := m.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return

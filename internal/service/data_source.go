@@ -204,6 +204,7 @@ func warnEmptyResult(ctx context.Context, c *client.Client, domain string, diags
 		return
 	}
 	if _, err := c.Domains.Get(ctx, domain); client.IsNotFound(err) {
+		domain = InDomain{}.DomainLabel(domain)
 		diags.AddAttributeWarning(path.Root("domain"), "The account has no domain "+domain,
 			"The result is empty. Check the spelling, and that account_id is the account that has the domain.")
 	}

@@ -43,6 +43,52 @@ func listedDomains(c *client.Client) DomainReader {
 	}
 }
 
+// InDomain names the domain of an object in messages. The model of a kind with objects in a domain embeds it.
+type InDomain struct {
+	// nameOf returns the name of the domain with a UUID, or "" if it can't be looked up. It is nil while a
+	// configuration is only validated.
+	nameOf func(id string) string
+}
+
+func (d *InDomain) setNameOf(nameOf func(id string) string) { d.nameOf = nameOf }
+
+// DomainLabel returns a domain's name in the API's form, from the first of several references to the domain that
+// yields a name: the configured one comes first, because the others may be of a prior state. A UUID remains
+// only if no name is known.
+func (d InDomain) DomainLabel(refs ...string) string {
+	for _, ref := range refs {
+		canonical, err := customtype.DomainRef.Normalize(ref)
+		switch {
+		case err != nil:
+		case !isUUID(canonical):
+			return canonical
+		case d.nameOf != nil:
+			if name := d.nameOf(canonical); name != "" {
+				return name
+			}
+		}
+	}
+	return cmp.Or(refs...)
+}
+
+// domainNameOf returns the name of the domain with a UUID, or "". It looks a domain up once in a walk.
+func (c *connection) domainNameOf(ctx context.Context, id string) string {
+	type nameKey struct{ id string }
+	account := c.ClientIfOpen(ctx)
+	if account == nil {
+		return ""
+	}
+	return Once(c.Notes(), nameKey{id}, func() string {
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+		defer cancel()
+		d, err := account.Domains.Get(c.ForPlan(ctx), id)
+		if err != nil {
+			return ""
+		}
+		return d.Name
+	})
+}
+
 // InactiveDomainAdvice returns the next step if nothing can be created in a domain because it is
 // unpaid or its registration failed, and "" otherwise.
 func InactiveDomainAdvice(ctx context.Context, c *client.Client, ref string) string {
@@ -80,6 +126,7 @@ func (c *connection) WarnMissingDomain(ctx context.Context, ref string, diags *d
 		return
 	}
 	next := report.MissingDomainAdvice
+	ref = name
 	if similar := c.similarDomain(ctx, account, name); similar != "" {
 		next = fmt.Sprintf("Did you mean %s? %s", similar, next)
 	}

@@ -162,7 +162,7 @@ func (l Loss) add(d diag.Diagnostic, diags *diag.Diagnostics) {
 func (r *Resource[T, M]) reportLosses(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var problems diag.Diagnostics
 	ch := Change[M]{connection: r.connection, Fate: Updated, Replacing: resp.RequiresReplace, Private: req.Private}
-	ch.After, ch.Before = Models[M](ctx, resp.Plan, req.State, &problems)
+	ch.After, ch.Before = r.models(ctx, resp.Plan, req.State, &problems)
 	switch {
 	case problems.HasError(): // reported by planOwn
 		return

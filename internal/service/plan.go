@@ -87,7 +87,7 @@ func (r *Resource[T, M]) replaceScope(ctx context.Context, req resource.ModifyPl
 		return c.Domains.Get(ctx, name)
 	})
 	if err != nil {
-		report.Error(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't look up the domain "+config.DomainLabel(config.Domain.ValueString()), nil)
 	}
 	switch {
 	case resp.Diagnostics.HasError():

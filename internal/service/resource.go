@@ -59,6 +59,21 @@ func Models[M any](ctx context.Context, from tfsdk.Plan, prior tfsdk.State, diag
 	return plan, state
 }
 
+// models is [Models] with labels that look up the names of domains.
+func (r *Resource[T, M]) models(ctx context.Context, from tfsdk.Plan, prior tfsdk.State, diags *diag.Diagnostics) (plan, state M) {
+	plan, state = Models[M](ctx, from, prior, diags)
+	r.setNameOf(ctx, &plan)
+	r.setNameOf(ctx, &state)
+	return plan, state
+}
+
+// setNameOf lets the labels of a model look up the names of domains.
+func (r *Resource[T, M]) setNameOf(ctx context.Context, m *M) {
+	if d, ok := any(m).(interface{ setNameOf(func(string) string) }); ok {
+		d.setNameOf(func(id string) string { return r.domainNameOf(ctx, id) })
+	}
+}
+
 func (r *Resource[T, M]) Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, _ *resource.ReadResponse) error {
 	v, err := r.Objects(c).Get(ctx, attribute.TextOf(req.State.Raw, "id"))
 	if err == nil {

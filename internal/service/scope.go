@@ -18,6 +18,8 @@ import (
 // Scope is the domain or the workspace to which an object applies or, without either, the account.
 // The model of a kind with FindInScope embeds it.
 type Scope struct {
+	InDomain
+
 	Domain      customtype.String `tfsdk:"domain"`
 	WorkspaceID customtype.String `tfsdk:"workspace_id"`
 	ScopeType   types.String      `tfsdk:"scope_type"`
@@ -48,6 +50,13 @@ func scopeValues(of attribute.Raw, accountID string) map[string]attr.Value {
 // Expand returns the scope as configured, for the client.
 func (s Scope) Expand() client.Scope {
 	return client.Scope{Domain: s.Domain.ValueString(), WorkspaceID: s.WorkspaceID.ValueString()}
+}
+
+// Label names the scope in messages, as in "domain example.com".
+func (s Scope) Label() string {
+	in := s.Expand()
+	in.Domain = s.DomainLabel(in.Domain)
+	return in.String()
 }
 
 // setReferences sets the domain and the workspace from the scope of a response. It keeps the configured
@@ -151,7 +160,7 @@ func findScoped[T any](key string, find func(scope client.Scope, name string) (*
 func (s Scope) ImportKey(name string) string {
 	switch in := s.Expand(); {
 	case in.Domain != "":
-		return in.Domain + "/" + name
+		return s.DomainLabel(in.Domain) + "/" + name
 	case in.WorkspaceID != "":
 		return in.WorkspaceID + "/" + name
 	}

@@ -36,6 +36,7 @@ type getter func(ctx context.Context, target any) diag.Diagnostics
 func (r *Resource[T, M]) label(ctx context.Context, get getter) string {
 	var m M
 	get(ctx, &m) // an error is reported elsewhere
+	r.setNameOf(ctx, &m)
 	return m.String()
 }
 

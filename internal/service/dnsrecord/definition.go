@@ -147,6 +147,8 @@ func attributes() map[string]schema.Attribute {
 }
 
 type model struct {
+	service.InDomain
+
 	ID              types.String      `tfsdk:"id"`
 	Domain          customtype.String `tfsdk:"domain"`
 	Name            customtype.String `tfsdk:"name"`
@@ -165,12 +167,17 @@ func (m model) String() string {
 	if m.Type.ValueString() == "" { // an import found no record
 		return "DNS record " + m.ID.ValueString()
 	}
-	return fmt.Sprintf("%s record %s of %s", m.Type.ValueString(), m.Name.ValueString(), m.Domain.ValueString())
+	k := m.naturalKey()
+	return fmt.Sprintf("%s record %s of %s", k.recordType, k.name, k.domain)
 }
 
-// naturalKey returns the record's natural key as configured.
+// naturalKey returns the record's natural key, with the names in the API's form.
 func (m model) naturalKey() recordKey {
-	return recordKey{domain: m.Domain.ValueString(), recordType: m.Type.ValueString(), name: m.Name.ValueString(), value: m.Value.ValueString()}
+	k := recordKey{domain: m.DomainLabel(m.Domain.ValueString(), m.DomainName.ValueString()), recordType: m.Type.ValueString(), name: m.Name.ValueString(), value: m.Value.ValueString()}
+	if relative, err := dnsdata.NormalizeName(k.name, attribute.DomainName(k.domain)); err == nil {
+		k.name = relative
+	}
+	return k
 }
 
 // naturalKeys returns the keys of a record in the walk: its name, type, value and priority in each

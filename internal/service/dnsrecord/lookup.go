@@ -120,7 +120,7 @@ func find(ctx context.Context, c *client.Client, by attribute.FilterValues) (*lo
 type recordKey struct{ domain, recordType, name, value string }
 
 func (k recordKey) String() string {
-	s := fmt.Sprintf("%s record at %s of %s", k.recordType, k.name, k.domain)
+	s := fmt.Sprintf("%s record at %s of %s", k.recordType, k.name, service.InDomain{}.DomainLabel(k.domain))
 	if k.value != "" {
 		s += " with the value " + shortened(k.value)
 	}

@@ -113,7 +113,7 @@ func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics)
 	in := session.Domain{ID: cmp.Or(m.DomainID.ValueString(), ref), Name: cmp.Or(m.DomainName.ValueString(), attribute.DomainName(ref))}
 	if r.Walk().PlanRecord(session.PlannedRecord{Domain: in, Name: m.Name.ValueString(), Type: m.Type.ValueString(), IsDestroyed: isDestroyed}) {
 		diags.AddError("A DNS zone has the "+m.String()+" too",
-			fmt.Sprintf("A mailhost_dns_zone of the same configuration manages the DNS records of %s. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.\n\n%s", ref, ZoneAdvice))
+			fmt.Sprintf("A mailhost_dns_zone of the same configuration manages the DNS records of %s. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.\n\n%s", m.naturalKey().domain, ZoneAdvice))
 	}
 }
 

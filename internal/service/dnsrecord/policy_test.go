@@ -28,7 +28,7 @@ func TestSecondPolicy(t *testing.T) {
 	}{
 		"at the apex":       {txt("@", `"V=SPF1 " "-all"`), nil}, // it replaces the system-managed one
 		"absolute":          {txt("Example.com", "v=spf1"), nil},
-		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{`ERROR at AttributeName("value")`, "A second SPF record at news.example.com. of example.com", policy, "permerror", "Put all into one record"}},
+		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{`ERROR at AttributeName("value")`, "A second SPF record at news of example.com", policy, "permerror", "Put all into one record"}},
 		"a DMARC":           {txt("_dmarc", "v=DMARC1; p=reject"), nil},
 		"a second DMARC":    {txt("_dmarc.site", "v=DMARC1; p=reject"), []string{`ERROR at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com", "RFC 9989"}},
 		"a DMARC elsewhere": {txt("_dmarc.news", "v=DMARC1; p=reject"), nil},

@@ -172,7 +172,7 @@ func TestOneResourceForEachRecord(t *testing.T) {
 		p.NoErrors(diags)
 	}
 	_, diags := p.Plan(typeName, map[string]any{"domain": "Example.com", "name": "WWW", "type": "MX", "value": "mail.example.net.", "priority": 10}, nil)
-	acctest.Expect(t, diags, "ERROR: Two resources have the MX record WWW of Example.com")
+	acctest.Expect(t, diags, "ERROR: Two resources have the MX record www of example.com")
 }
 
 // TestReplacedBesideAnother replaces a record in an apply that created another record of the domain

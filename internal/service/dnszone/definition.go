@@ -15,7 +15,6 @@
 package dnszone
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,6 +143,8 @@ func settings() map[string]schema.Attribute {
 }
 
 type model struct {
+	service.InDomain
+
 	ID         types.String      `tfsdk:"id"`
 	Domain     customtype.String `tfsdk:"domain"`
 	Records    types.Map         `tfsdk:"records"`
@@ -155,7 +156,7 @@ type model struct {
 }
 
 func (m model) String() string {
-	return "DNS zone of " + cmp.Or(m.Domain.ValueString(), m.ID.ValueString())
+	return "DNS zone of " + m.DomainLabel(m.Domain.ValueString(), m.DomainName.ValueString(), m.ID.ValueString())
 }
 
 // mixedTTL is the TTL of an entry with records of different TTLs. It is not valid for a record.

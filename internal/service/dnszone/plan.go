@@ -92,7 +92,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	case errors.Is(err, errUnreadable):
 		warnUnseen(diags, z.name)
 	case err != nil:
-		report.Error(diags, err, "Can't read the DNS records of "+ref, nil)
+		report.Error(diags, err, "Can't read the DNS records of "+z.name, nil)
 	default:
 		addSystemManaged(diags, entries, has.system)
 		// If this apply just created or adopted the domain, and the configuration refers to its id, the

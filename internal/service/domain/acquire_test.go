@@ -77,7 +77,7 @@ func TestContactMissing(t *testing.T) {
 	p := s.Protocol(t, "")
 	config := attributes("Example.com", map[string]any{"contact_info": nil})
 	_, diags := p.Plan(domainType, config, nil)
-	acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain Example.com`, "Add contact_info = {")
+	acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain example.com`, "Add contact_info = {")
 
 	// An unknown value is checked in the apply.
 	for name, value := range map[string]any{"name": "example.net", "contact_info": nil} {
@@ -316,7 +316,7 @@ func TestAdopted(t *testing.T) {
 	config := attributes("EXAMPLE.com", map[string]any{"on_existing": "adopt"})
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, `WARNING at AttributeName("on_existing"): The plan adopts the domain EXAMPLE.com`, "nothing is created", "a destroy deletes it", "contact_info is not sent",
+	acctest.Expect(t, diags, `WARNING at AttributeName("on_existing"): The plan adopts the domain example.com`, "nothing is created", "a destroy deletes it", "contact_info is not sent",
 		"auto_renew from true to false", "redirect_url from https://old.example.com/ to null")
 	assert.Check(t, plan.Text("acquisition") == "adopt", "planned %s", plan.State)
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)

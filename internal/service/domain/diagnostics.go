@@ -21,7 +21,7 @@ import (
 var purchaseFields = report.Fields{"domains": "name", "domains.0": "name"}
 
 func (m model) display() string {
-	return cmp.Or(m.Name.ValueString(), m.ID.ValueString())
+	return cmp.Or(m.canonicalName(), m.ID.ValueString())
 }
 
 func addContactMissing(diags *diag.Diagnostics, plan model) {

@@ -109,7 +109,16 @@ func (m model) String() string {
 	if m.TargetEmail.ValueString() == "" { // an import found no rule
 		return "forwarding rule " + m.ID.ValueString()
 	}
-	return "forwarding rule to " + m.TargetEmail.ValueString() + " of " + m.Expand().String()
+	return "forwarding rule to " + m.target() + " of " + m.Label()
+}
+
+// target returns the target in the API's form.
+func (m model) target() string {
+	target := m.TargetEmail.ValueString()
+	if canonical, err := customtype.EmailAddress.Normalize(target); err == nil {
+		return canonical
+	}
+	return target
 }
 
 // naturalKeys returns the keys of a rule in the walk: its target in each form of its scope.
@@ -133,9 +142,9 @@ func naturalKeys(of attribute.Raw) []string {
 // stillForwards describes the consequence of a rule that can't be stopped.
 func (m model) stillForwards() string {
 	if m.Active.ValueBool() && m.confirmed() {
-		return "It still forwards mail to " + m.TargetEmail.ValueString() + "."
+		return "It still forwards mail to " + m.target() + "."
 	}
-	return "It will forward mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
+	return "It will forward mail to " + m.target() + " as soon as the recipient has confirmed."
 }
 
 // confirmed reports whether the rule's target is confirmed. Until then, a response does not

@@ -47,7 +47,7 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if plan.Active.IsUnknown() || !confirmed(found.VerificationState) {
 		unchanged = append(unchanged, "active")
 	}
-	e := r.DescribeExisting(ctx, found, plan, plan.ImportKey(target), unchanged...)
+	e := r.DescribeExisting(ctx, found, plan, plan.ImportKey(plan.target()), unchanged...)
 	if isFalse(plan.Active) && !confirmed(found.VerificationState) { // the response does not contain the switch
 		e.Changes = append(e.Changes, "active to false, so that the rule stays off when the recipient confirms")
 	}
@@ -75,9 +75,9 @@ func losses(_ context.Context, ch service.Change[model]) []service.Loss {
 func forwardsAll(plan model) service.Loss {
 	target := "an address that is known after the apply"
 	if !plan.TargetEmail.IsUnknown() {
-		target = plan.TargetEmail.ValueString()
+		target = plan.target()
 	}
-	scope := plan.Expand().String()
+	scope := plan.Label()
 	if scope != (client.Scope{}).String() {
 		scope = "the " + scope
 	}
@@ -134,7 +134,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 // else by now.
 func warnReleased(diags *diag.Diagnostics, state model) {
 	diags.AddAttributeWarning(path.Root("target_email"), "The "+state.String()+" forwards no mail",
-		"The target "+state.TargetEmail.ValueString()+" is not confirmed, and no verification message was sent. A rule is in this state after its target was deleted, even if that was created again.\n\n"+
+		"The target "+state.target()+" is not confirmed, and no verification message was sent. A rule is in this state after its target was deleted, even if that was created again.\n\n"+
 			"To forward mail there again, invoke the action mailhost_resend_forwarding_verification, or replace the rule with terraform apply -replace. "+
 			"An address of the account then receives mail at once; any other address gets a verification message. Otherwise change target_email or remove the rule.")
 }

@@ -58,7 +58,7 @@ func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*a
 
 func (m model) conflictAdvice() string {
 	return "A scope has one rule for a target. For another rule, change target_email, domain or workspace_id. " +
-		service.ExistsAdvice("mailhost_forwarding", m.ImportKey(m.TargetEmail.ValueString()))
+		service.ExistsAdvice("mailhost_forwarding", m.ImportKey(m.target()))
 }
 
 // explained adds advice to a refusal because of the limit of verification messages, but not to one

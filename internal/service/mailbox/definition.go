@@ -76,6 +76,8 @@ func settings() map[string]schema.Attribute {
 }
 
 type model struct {
+	service.InDomain
+
 	ID            types.String      `tfsdk:"id"`
 	Domain        customtype.String `tfsdk:"domain"`
 	LocalPart     customtype.String `tfsdk:"local_part"`
@@ -101,7 +103,11 @@ func (m model) address() string {
 	if m.PrimaryEmail.ValueString() != "" {
 		return m.PrimaryEmail.ValueString()
 	}
-	return m.LocalPart.ValueString() + "@" + m.Domain.ValueString()
+	part := m.LocalPart.ValueString()
+	if canonical, err := customtype.LocalPart.Normalize(part); err == nil {
+		part = canonical
+	}
+	return part + "@" + m.DomainLabel(m.Domain.ValueString())
 }
 
 // flatten sets the model from a response. The domain keeps its configured form.

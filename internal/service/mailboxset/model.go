@@ -23,10 +23,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 type model struct {
+	service.InDomain
+
 	ID           types.String      `tfsdk:"id"`
 	Domain       customtype.String `tfsdk:"domain"`
 	DomainName   types.String      `tfsdk:"domain_name"`
@@ -50,7 +53,7 @@ func (m model) String() string {
 }
 
 func (m model) domain() string {
-	return cmp.Or(m.DomainName.ValueString(), m.Domain.ValueString(), m.ID.ValueString())
+	return m.DomainLabel(m.Domain.ValueString(), m.DomainName.ValueString(), m.ID.ValueString())
 }
 
 // The values of retired: delete or keep the mailbox of an entry that leaves the map.

@@ -61,7 +61,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	Losses:              losses,
 	DeleteOperation:     api.DeleteMasterPassword.Spec,
 	OrphanConsequence: func(_ context.Context, _ *client.Client, m model) string {
-		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
+		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Label())
 	},
 	Single: service.Single[api.MasterPassword]{
 		Description: "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.",

@@ -49,7 +49,7 @@ const shortest = 12
 func (m model) warnShort(diags *diag.Diagnostics) {
 	if value := m.secret.expand(); value != nil && len([]rune(*value)) < shortest {
 		diags.AddAttributeWarning(path.Root(m.secret.attribute()), "The secret of the "+m.String()+" is short",
-			fmt.Sprintf("It opens every mailbox of %s. Use at least %d characters, or generate = true.", m.Expand(), shortest))
+			fmt.Sprintf("It opens every mailbox of %s. Use at least %d characters, or generate = true.", m.Label(), shortest))
 	}
 }
 
