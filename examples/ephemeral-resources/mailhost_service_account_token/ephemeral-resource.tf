@@ -4,9 +4,9 @@ ephemeral "mailhost_service_account_token" "run" {
   lifetime = "30m"
 }
 
-# Modules and resources with provider = mailhost.run use the token, and the audit log
-# shows their changes under its name. MAILHOST_BASE_URL and MAILHOST_ACCOUNT_ID set the
-# API and the account.
+# Let all resources of the account use provider = mailhost.run, or none: the provider sees
+# conflicts within one provider block only. The audit log shows their changes under the
+# token's name. MAILHOST_BASE_URL and MAILHOST_ACCOUNT_ID set the API and the account.
 provider "mailhost" {
   alias = "run"
   token = ephemeral.mailhost_service_account_token.run.token
