@@ -355,6 +355,9 @@ func TestLookups(t *testing.T) {
 					o, diags := p.ReadData(plural, c.config)
 					if p.NoErrors(diags); c.config["domain"] == "example.net" { // a misspelt domain is not just empty
 						acctest.Expect(t, diags, `WARNING at AttributeName("domain"): The account has no domain example.net`, "Check the spelling")
+						_, diags = p.List(typeName, c.config, 100)
+						acctest.Expect(t, diags, `ERROR at AttributeName("domain"): The account has no domain example.net`, "Check the spelling")
+						continue
 					} else if len(diags) > 0 {
 						t.Errorf("%v: %s", c.config, acctest.Render(diags))
 					}

@@ -154,7 +154,8 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 				found = append(found, attribute.Object(ctx, elementType.AttrTypes, flatten(ctx, domains, &v)))
 			}
 			if len(found) == 0 {
-				warnEmptyResult(ctx, c, by["domain"], &resp.Diagnostics)
+				// An error would fail a destroy after the domain is gone.
+				resp.Diagnostics.Append(explainEmptyResult(ctx, c, by["domain"], diag.NewAttributeWarningDiagnostic)...)
 			}
 			// The framework put the filters into the state.
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Names), types.ListValueMust(elementType, found))...)
@@ -196,16 +197,15 @@ func addLookupError(diags *diag.Diagnostics, err error, summary string, fields r
 	}
 }
 
-// warnEmptyResult warns if nothing was found because the account lacks the domain: a misspelt name
-// would delete all resources with a for_each over the result. It does not add an error, because a
-// destroy must succeed after the domain is gone.
-func warnEmptyResult(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
+// explainEmptyResult returns a diagnostic if nothing was found because the account lacks the domain: a misspelt
+// name would delete all resources with a for_each over the result.
+func explainEmptyResult(ctx context.Context, c *client.Client, domain string, diagnostic func(path.Path, string, string) diag.DiagnosticWithPath) (diags diag.Diagnostics) {
 	if domain == "" {
-		return
+		return nil
 	}
 	if _, err := c.Domains.Get(ctx, domain); client.IsNotFound(err) {
-		domain = InDomain{}.DomainLabel(domain)
-		diags.AddAttributeWarning(path.Root("domain"), "The account has no domain "+domain,
-			"The result is empty. Check the spelling, and that account_id is the account that has the domain.")
+		diags.Append(diagnostic(path.Root("domain"), "The account has no domain "+InDomain{}.DomainLabel(domain),
+			"The result is empty. Check the spelling, and that account_id is the account that has the domain."))
 	}
+	return diags
 }

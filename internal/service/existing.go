@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -17,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 // The values of on_existing: adopt or refuse an existing object in place of a create.
@@ -37,7 +37,7 @@ func OnExisting[T any](what, proviso string, key ...string) schema.StringAttribu
 	}
 	return schema.StringAttribute{
 		Optional:   true,
-		Validators: []validator.String{stringvalidator.OneOf(adoptExisting, refuseExisting)},
+		Validators: []validator.String{validate.Choice(adoptExisting, refuseExisting)},
 		MarkdownDescription: fmt.Sprintf("What happens if %s exists already: `error` makes the plan fail, or the apply if only that can know it, before anything is bought or changed, and prints the `import` block; "+
 			"`adopt` manages it from now on and sets %s%s, and the plan says what will be changed. Default: `error`.", what, report.Enumeration(sets), proviso),
 	}

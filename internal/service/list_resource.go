@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -49,7 +50,7 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 	}
 	domains := listedDomains(c)
 	stream.Results = func(push func(list.ListResult) bool) {
-		left := req.Limit
+		left, isEmpty := req.Limit, true
 		for v, err := range l.Collection.List.All(ctx, c, by) {
 			if err != nil {
 				var failed list.ListResult
@@ -57,6 +58,7 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 				push(failed)
 				return
 			}
+			isEmpty = false
 			if l.Listing.Skip != nil && l.Listing.Skip(&v) {
 				continue
 			}
@@ -66,6 +68,12 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 			if left--; left == 0 {
 				return
 			}
+		}
+		if !isEmpty {
+			return
+		}
+		if missing := explainEmptyResult(ctx, c, by["domain"], diag.NewAttributeErrorDiagnostic); missing.HasError() {
+			push(list.ListResult{Diagnostics: missing})
 		}
 	}
 }

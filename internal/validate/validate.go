@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -106,12 +107,17 @@ func Length[T any](name string) validator.String {
 // in T, a request body or the query of a list.
 func OneOf[T any](name string) validator.String {
 	f := fieldOf[T](name, `enum:"…"`, func(f *api.Field) bool { return f.Enum != nil })
-	plain := "one of " + strings.Join(f.Enum, ", ")
-	return stringValidator{description{plain, "one of `" + strings.Join(f.Enum, "`, `") + "`"}, func(s string) string {
-		if f.Check(s) == nil {
+	return Choice(f.Enum...)
+}
+
+// Choice returns a validator of some values, for an attribute that the contract does not have.
+func Choice(values ...string) validator.String {
+	plain := "one of " + strings.Join(values, ", ")
+	return stringValidator{description{plain, "one of `" + strings.Join(values, "`, `") + "`"}, func(s string) string {
+		if slices.Contains(values, s) {
 			return ""
 		}
-		for _, v := range f.Enum {
+		for _, v := range values {
 			if strings.EqualFold(v, strings.TrimSpace(s)) {
 				return fmt.Sprintf("must be %s, got %q; write %q", plain, s, v)
 			}

@@ -25,7 +25,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -37,6 +36,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 // Definition describes a set. Its object in the API is the domain.
@@ -109,7 +109,7 @@ func settings() map[string]schema.Attribute {
 			ElementType: types.StringType,
 			Validators: []validator.Map{
 				mapvalidator.KeysAre(customtype.LocalPart.Validator()),
-				mapvalidator.ValueStringsAre(stringvalidator.OneOf(retiredDelete, retiredKeep)),
+				mapvalidator.ValueStringsAre(validate.Choice(retiredDelete, retiredKeep)),
 			},
 			MarkdownDescription: "Entries that may leave `mailboxes`, by key: `\"delete\"` deletes the mailbox, without counting for `max_deletions`; `\"keep\"` leaves it in the domain without this set, so that another set or a `mailhost_mailbox` can take it over in the same apply, with `on_existing = \"adopt\"` or an `import` block. " +
 				"It has no effect on an entry that is in `mailboxes`, nor on one that has left, so it can stay. For a destroy of the set or a change of `domain`, the value of the last apply counts.",
