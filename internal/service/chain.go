@@ -57,6 +57,11 @@ func (m *chain[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 		return
 	}
 	m.planChange(ctx, req, resp)
+	if req.Plan.Raw.IsNull() && m.Walk().IsApply() {
+		// After a create with create_before_destroy, core plans the destruction of the old object again. The
+		// plan of the replacement has warned of it.
+		resp.Diagnostics = resp.Diagnostics.Errors()
+	}
 	report.DropRepeated(&resp.Diagnostics)
 }
 

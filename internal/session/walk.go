@@ -49,6 +49,8 @@ type Walk struct {
 	keys     map[key]*keyFacts
 	zones    []PlannedZone
 	records  map[PlannedRecord]bool
+	// isApply means that the process has acquired an object.
+	isApply bool
 	// conflicts counts the calls of MayReport.
 	conflicts int
 }
@@ -311,7 +313,15 @@ func (w *Walk) Acquire(o Object) Conflict {
 	}
 	conflict := object.owner()
 	object.isAcquired = conflict == NoConflict
+	w.isApply = w.isApply || object.isAcquired && !w.disabled
 	return conflict
+}
+
+// IsApply reports whether this process has created or adopted an object. A plan never does.
+func (w *Walk) IsApply() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.isApply
 }
 
 // owner returns the conflict of a create with an object of the state.

@@ -74,7 +74,8 @@ const description = "A domain of the account. Creating it **buys** the domain. I
 	"Use `lifecycle { prevent_destroy = true }` for a domain that matters.\n\n" +
 	"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (except for a domain that the registry refused), because they would delete the domain and buy the same name again. " +
 	"If you rename the resource, add a `moved` block. " +
-	"If you apply a saved plan after the domain was added to or removed from the account, the apply stops before it buys anything: plan again."
+	"If you apply a saved plan after the price has changed, or after the domain was added to or removed from the account, the apply stops before it buys anything: plan again. " +
+	"The CLI reports that as `Provider produced inconsistent final plan` and calls it a bug in the provider, which it is not."
 
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{

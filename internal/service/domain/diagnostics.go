@@ -107,8 +107,9 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 		fmt.Sprintf("The account has the domain, but its status is %s: the registry did not register it.\n\n%s", vocab.DomainFailed, next))
 }
 
-// changedSince explains the effect of a change by another run after the plan.
-const changedSince = "If any of that has changed when the plan is applied, the apply stops before it buys or changes anything, with an \"inconsistent final plan\": plan again."
+// changedSince explains the effect of a change by another run after the plan. Core makes the error, because a
+// provider does not get the earlier plan of a create.
+const changedSince = "If any of that has changed when the plan is applied, the apply stops before it buys or changes anything: plan again. The CLI calls that an \"inconsistent final plan\" and a fault of the provider; it means no more than this."
 
 // existing describes a domain that the account owns.
 func (m model) existing(ctx context.Context, owned api.Domain) service.Existing {
