@@ -37,6 +37,7 @@
 //
 //	chain.go                       the steps around each call
 //	walk.go existing.go            which resource has an object; objects that exist before their create
+//	rules.go                       the forwarding rules to an address that a plan deletes
 //	plan.go loss.go                what a plan keeps, replaces, drops and knows; what it loses
 //	state_account.go import.go     the account of an object in the state; imports
 //	create.go resource.go          what the Create of a kind needs; the base of a resource

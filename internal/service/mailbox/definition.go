@@ -110,6 +110,17 @@ func (m model) address() string {
 	return part + "@" + m.DomainLabel(m.Domain.ValueString())
 }
 
+// aliases returns the further addresses of the mailbox.
+func (m model) aliases() (addresses []string) {
+	for _, alias := range m.Aliases.Elements() {
+		if o, ok := alias.(types.Object); ok {
+			address, _ := o.Attributes()["alias"].(types.String)
+			addresses = append(addresses, address.ValueString())
+		}
+	}
+	return addresses
+}
+
 // flatten sets the model from a response. The domain keeps its configured form.
 func (m *model) flatten(b *api.Mailbox) {
 	attribute.Flatten(m, b)

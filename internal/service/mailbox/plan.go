@@ -21,20 +21,22 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// losses returns the losses of a planned change.
-func losses(_ context.Context, ch service.Change[model]) []service.Loss {
+// losses returns the losses of a planned change. An adoption and an update change names only.
+func losses(ctx context.Context, ch service.Change[model]) []service.Loss {
+	var l service.Loss
 	switch ch.Fate {
 	case service.Destroyed:
-		l := ch.Ending("deletes", "the "+ch.Before.String()+" with its mail", service.Mail)
+		l = ch.Ending("deletes", "the "+ch.Before.String()+" with its mail", service.Mail)
 		l.Consequence = "Its mail is lost, and somebody else in the account can use its address."
-		return []service.Loss{l}
 	case service.Replaced:
-		l := ch.Ending("", "the "+ch.Before.String(), service.Mail)
+		l = ch.Ending("", "the "+ch.Before.String(), service.Mail)
 		l.Because = "An address can't be changed: another domain or local_part creates a new mailbox and deletes this one."
 		l.Consequence = "The mail in it is lost."
-		return []service.Loss{l}
+	default:
+		return nil
 	}
-	return nil
+	ch.EndRules(ctx, &l, "it", append(ch.Before.aliases(), ch.Before.address())...)
+	return []service.Loss{l}
 }
 
 // planCreate reports in the plan of a new mailbox an existing mailbox with its address. All mailboxes
