@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -81,6 +82,8 @@ type Loss struct {
 
 // Guard refuses a plan with a larger loss than the configuration allows.
 type Guard struct {
+	// Does replaces the Does of the loss after "The plan would ", for a loss with objects that don't count.
+	Does string
 	// Counted lists the lost objects that count.
 	Counted []string
 	// Max is max_deletions. Default replaces a null or unknown value.
@@ -142,12 +145,13 @@ func AddLosses(diags *diag.Diagnostics, losses ...Loss) {
 
 func (l Loss) refuse(diags *diag.Diagnostics, allowed string) {
 	verb, rest, _ := strings.Cut(l.Does, " ")
+	does := cmp.Or(l.Guard.Does, strings.TrimSuffix(verb, "s")+" "+rest)
 	next := l.Guard.Next
 	if l.Guard.Max.IsUnknown() {
 		next = report.Paragraphs("Set max_deletions to a value that the plan knows.", next)
 	}
 	l.At = path.Root("max_deletions")
-	l.add(diag.NewErrorDiagnostic(fmt.Sprintf("The plan would %s %s, and %s", strings.TrimSuffix(verb, "s"), rest, allowed),
+	l.add(diag.NewErrorDiagnostic(fmt.Sprintf("The plan would %s, and %s", does, allowed),
 		report.Paragraphs(l.Because, l.Lists+report.Bullets(l.Guard.Counted), "Nothing was changed. "+next)), diags)
 }
 

@@ -112,7 +112,7 @@ func settings() map[string]schema.Attribute {
 				mapvalidator.ValueStringsAre(validate.Choice(retiredDelete, retiredKeep)),
 			},
 			MarkdownDescription: "Entries that may leave `mailboxes`, by key: `\"delete\"` deletes the mailbox, without counting for `max_deletions`; `\"keep\"` leaves it in the domain without this set, so that another set or a `mailhost_mailbox` can take it over in the same apply, with `on_existing = \"adopt\"` or an `import` block. " +
-				"It has no effect on an entry that is in `mailboxes`, nor on one that has left, so it can stay. For a destroy of the set or a change of `domain`, the value of the last apply counts.",
+				"Remove a key after the apply: when somebody gets the address again, it would retire that mailbox too, and each plan warns of it. For a destroy of the set or a change of `domain`, the value of the last apply counts.",
 		},
 		"on_existing": service.OnExisting[entry]("a mailbox", ""),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -16,17 +17,24 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-var mailboxesPath = path.Root("mailboxes")
+var mailboxesPath, retiredPath = path.Root("mailboxes"), path.Root("retired")
 
 func mailboxes(n int) string {
 	return fmt.Sprintf("%d %s", n, report.Plural(n, "mailbox", "mailboxes"))
 }
 
-// warnDeletions warns in a plan that deletes mailboxes. keep says how to keep one.
-func warnDeletions(diags *diag.Diagnostics, set model, deleted []item, keep string) {
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(deleted)), set.domain(), report.Plural(len(deleted), "its", "their")),
-		"The mail in these mailboxes is lost, and somebody else in the account can use their addresses:"+report.Bullets(addresses(deleted))+
-			"\n\nForwarding rules that have one of them as their target stop forwarding.\n\n"+keep)
+// deletion returns the loss of deleted mailboxes, of which the unnamed ones count for max_deletions. keep
+// says how to keep one, and next is the advice for a refusal.
+func (m model) deletion(deleted, unnamed []item, allowed types.Int64, keep, next string) service.Loss {
+	return service.Loss{
+		Of: []service.Asset{service.Mail}, At: mailboxesPath,
+		Does:  fmt.Sprintf("deletes %s of %s with %s mail", mailboxes(len(deleted)), m.domain(), report.Plural(len(deleted), "its", "their")),
+		Lists: "The mail in these mailboxes would be lost, and somebody else in the account could use their addresses:", Items: addresses(deleted),
+		Keep: keep,
+		Guard: &service.Guard{
+			Does: fmt.Sprintf("delete %s of %s", mailboxes(len(unnamed)), m.domain()), Counted: addresses(unnamed), Max: allowed, Next: next,
+		},
+	}
 }
 
 // The advice how to keep a mailbox that a plan deletes: after its entry was removed, or before the
@@ -49,18 +57,30 @@ const (
 		"To delete the mailboxes, set max_deletions to at least their number and apply that first: for a replacement the value in the state counts too. To keep them, undo the change, or remove the set from the state with a removed block with lifecycle { destroy = false } and add another set."
 )
 
-// addTooMany refuses a plan that deletes more mailboxes than allowed.
-func addTooMany(diags *diag.Diagnostics, set model, unnamed []item, allowed int64, next string) {
-	summary := fmt.Sprintf("The plan would delete %s of %s, and max_deletions is %d", mailboxes(len(unnamed)), set.domain(), allowed)
-	diags.AddAttributeError(path.Root("max_deletions"), summary,
-		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, report.Bullets(addresses(unnamed)), next))
-}
-
 // addUnknownMap refuses a plan that can't name the mailboxes that it may delete.
 func addUnknownMap(diags *diag.Diagnostics) {
 	diags.AddAttributeError(mailboxesPath, "The plan can't name the mailboxes that it would delete",
 		"Only the apply will know the keys of mailboxes, and max_deletions or retired may allow it to delete mailboxes that this plan does not name.\n\n"+
 			"Set mailboxes to a map whose keys the plan knows, or set max_deletions to 0 (or remove it) for this apply, and retired to a value that the plan knows.")
+}
+
+// warnRetired warns in each plan about entries of mailboxes that retired names, because they would leave
+// unnoticed, for instance when a list loses the line of somebody who got the address of a leaver.
+func warnRetired(diags *diag.Diagnostics, set model, c *contents) {
+	var lines []string
+	for part, how := range set.retiring() {
+		if i, ok := c.items[part]; ok && how != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s", i.key, how))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	slices.Sort(lines)
+	diags.AddAttributeWarning(retiredPath, fmt.Sprintf("The %s retires %s that it still contains", set, mailboxes(len(lines))),
+		"These keys are in mailboxes and in retired:"+report.FirstBullets(lines)+
+			"\n\nOnce such a key is missing in mailboxes, also by mistake, \"delete\" deletes the mailbox with its mail and without a refusal by max_deletions, and \"keep\" drops it from the set.\n\n"+
+			"Remove these keys from retired. Only before you destroy the set or change its domain, leave them until then.")
 }
 
 // warnReleased warns in a plan that drops mailboxes from the set without deleting them.

@@ -67,12 +67,7 @@ const (
 // retired is known, mailboxes that it does not name are kept: the map may never have contained them.
 func (m model) retirement(leaving []item, imported bool) (deleted, unnamed, kept []item) {
 	imported = imported && !m.hasUnknownRetired()
-	how := make(map[string]string, len(m.Retired.Elements()))
-	for key, value := range m.Retired.Elements() {
-		if text, ok := value.(types.String); ok {
-			how[localPart(key)] = text.ValueString()
-		}
-	}
+	how := m.retiring()
 	for _, i := range leaving {
 		switch how := how[i.localPart()]; {
 		case how == retiredDelete:
@@ -84,6 +79,19 @@ func (m model) retirement(leaving []item, imported bool) (deleted, unnamed, kept
 		}
 	}
 	return deleted, unnamed, kept
+}
+
+// retiring returns the known values of retired by [localPart]. validateConfig refuses two keys of one
+// address; in an older state, "keep" applies.
+func (m model) retiring() map[string]string {
+	all := make(map[string]string, len(m.Retired.Elements()))
+	for key, value := range m.Retired.Elements() {
+		how, ok := value.(types.String)
+		if part := localPart(key); ok && how.ValueString() != "" && all[part] != retiredKeep {
+			all[part] = how.ValueString()
+		}
+	}
+	return all
 }
 
 // hasUnknownRetired reports whether only the apply will know all values of retired.
@@ -272,6 +280,18 @@ func (l listing) of(i item) *api.Mailbox {
 	return nil
 }
 
+// aliases returns the further addresses of mailboxes of the state.
+func (l listing) aliases(items []item) (addresses []string) {
+	for _, i := range items {
+		if m := l.of(i); m != nil {
+			for _, alias := range m.Aliases {
+				addresses = append(addresses, alias.Alias)
+			}
+		}
+	}
+	return addresses
+}
+
 // without returns the sorted addresses of the mailboxes that c does not contain.
 func (l listing) without(c *contents) (addresses []string) {
 	for part, m := range l {
@@ -317,8 +337,9 @@ func object(id string) session.Object {
 func at(key string) path.Path { return path.Root("mailboxes").AtMapKey(key) }
 
 // validateConfig reports a wrong type of mailboxes, because Terraform does not know its type, and
-// every invalid entry.
+// every invalid entry of mailboxes and retired.
 func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
+	checkRetired(diags, config.Retired)
 	entries, err := compact.Decode[map[string]json.RawMessage](config.Mailboxes)
 	if err != nil {
 		invalid(diags, mailboxesPath, "Invalid mailboxes", "must be a map from the part of each address before the @ to "+entryForm)
@@ -330,8 +351,7 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 		if err != nil {
 			invalid(diags, at(key), "Invalid key of mailboxes", err.Error())
 		} else if other, ok := byLocalPart[canonical]; ok {
-			invalid(diags, at(key), "Two keys of mailboxes are the same address",
-				fmt.Sprintf("upper and lower case are the same in an address, so that %q and %q are one mailbox; remove one of them", other, key))
+			invalid(diags, at(key), "Two keys of mailboxes are the same address", sameAddress(other, key))
 		}
 		byLocalPart[canonical] = key
 		checkEntry(diags, key, entries[key], ignored)
@@ -341,6 +361,22 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 			"A mailbox has first_name and last_name. These attributes of the entries are ignored, but Terraform stores them in its state: "+strings.Join(slices.Sorted(maps.Keys(ignored)), ", ")+
 				". Leave them out of the entries.")
 	}
+}
+
+// checkRetired checks the values of retired, and that no two keys are one address.
+func checkRetired(diags *diag.Diagnostics, retired types.Map) {
+	byLocalPart := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(retired.Elements())) {
+		at, part := retiredPath.AtMapKey(key), localPart(key)
+		if other, ok := byLocalPart[part]; ok {
+			invalid(diags, at, "Two keys of retired are the same address", sameAddress(other, key))
+		}
+		byLocalPart[part] = key
+	}
+}
+
+func sameAddress(a, b string) string {
+	return fmt.Sprintf("upper and lower case are the same in an address, so that %q and %q are one mailbox; remove one of them", a, b)
 }
 
 const entryForm = "an object with the strings first_name and last_name"

@@ -10,9 +10,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -23,14 +25,13 @@ const importedKey = "imported"
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		r.planDestroy(ctx, state, state.MaxDeletions.ValueInt64(), destroyRefused, &resp.Diagnostics)
+		r.planDestroy(ctx, state, &resp.Diagnostics)
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, &plan, resp)
 	case service.DestroysOrReplaces(resp):
 		r.WarnMissingDomain(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
-		// With create_before_destroy, core plans the delete again in the apply, without this plan.
-		r.planDestroy(ctx, state, min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()), replacementRefused, &resp.Diagnostics)
+		r.planDestroy(ctx, state, &resp.Diagnostics)
 		plan.forget()
 	default:
 		r.planUpdate(ctx, req, &plan, state, resp)
@@ -56,7 +57,9 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, resp *resource.M
 	if plan.Mailboxes.IsUnknown() {
 		return
 	}
-	items := plan.contents(diags).sorted()
+	c := plan.contents(diags)
+	warnRetired(diags, *plan, c)
+	items := c.sorted()
 	domain := plan.Domain.ValueString()
 	if name := attribute.DomainName(domain); name != "" {
 		known := make(map[string]compact.Text, len(items))
@@ -154,8 +157,9 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	c := plan.contents(diags)
+	warnRetired(diags, *plan, c)
 	added, removed, kept := changesOf(prior, c)
-	deleted, unnamed, released := plan.retirement(removed, imported)
+	deleted, _, released := plan.retirement(removed, imported)
 	c.unmanaged = slices.Concat(prior.unmanaged, addresses(released))
 	for _, i := range kept {
 		c.put(i)
@@ -185,11 +189,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	warnReleased(diags, state, released, imported, false)
-	keep, next := keepEntry, updateRefused
-	if len(added) > 0 {
-		keep, next = changedKeys+"\n\n"+keep, changedKeys+"\n\n"+next
-	}
-	r.checkDeletions(ctx, state, deleted, unnamed, plan.MaxDeletions.ValueInt64(), keep, next, diags)
+	r.checkRemaining(ctx, state, deleted, diags)
 }
 
 // record registers in the walk the mailboxes of the state that a plan keeps, deletes or releases. It
@@ -214,35 +214,60 @@ func (r *Resource) record(state model, staying, deleted, released []item, diags 
 	}
 }
 
-// checkDeletions adds an error to a plan that deletes more unnamed mailboxes than allowed, with the
-// advice next, and otherwise a warning that lists all deletions, with the advice keep.
-func (r *Resource) checkDeletions(ctx context.Context, state model, deleted, unnamed []item, allowed int64, keep, next string, diags *diag.Diagnostics) {
-	switch {
-	case len(deleted) == 0:
-	case !r.deletes(ctx, deleted):
+// checkRemaining warns in a plan about mailboxes that leave the set and that the API can't delete.
+func (r *Resource) checkRemaining(ctx context.Context, state model, deleted []item, diags *diag.Diagnostics) {
+	if !canDelete(ctx, r.ClientIfOpen(ctx), deleted) {
 		warnRemaining(diags, state, addresses(deleted))
-	case int64(len(unnamed)) > allowed:
-		addTooMany(diags, state, unnamed, allowed, next)
-	default:
-		warnDeletions(diags, state, deleted, keep)
 	}
 }
 
-// deletes reports whether the API can delete mailboxes, as far as is known.
-func (r *Resource) deletes(ctx context.Context, items []item) bool {
-	client := r.ClientIfOpen(ctx)
-	return client == nil || len(items) == 0 || client.Supports(ctx, api.DeleteMailbox.Spec, items[0].id.Value)
+// canDelete reports whether the API can delete mailboxes, as far as is known.
+func canDelete(ctx context.Context, c *client.Client, items []item) bool {
+	return c == nil || len(items) == 0 || c.Supports(ctx, api.DeleteMailbox.Spec, items[0].id.Value)
 }
 
-// planDestroy plans the destruction of the set. next is the advice for a refusal.
-func (r *Resource) planDestroy(ctx context.Context, state model, allowed int64, next string, diags *diag.Diagnostics) {
-	deleted, unnamed, kept := state.retirement(state.contents(diags).sorted(), false)
+// planDestroy plans the destruction of the set.
+func (r *Resource) planDestroy(ctx context.Context, state model, diags *diag.Diagnostics) {
+	deleted, _, kept := state.retirement(state.contents(diags).sorted(), false)
 	if r.record(state, nil, deleted, kept, diags); diags.HasError() {
 		return
 	}
 	warnReleased(diags, state, kept, false, true)
-	r.checkDeletions(ctx, state, deleted, unnamed, allowed, keepBefore, next, diags)
+	r.checkRemaining(ctx, state, deleted, diags)
 }
 
-// losses returns the losses of a planned change.
-func losses(context.Context, service.Change[model]) []service.Loss { return nil }
+// losses returns the mail that a planned change deletes. ModifyPlan reports an unknown map.
+func losses(ctx context.Context, ch service.Change[model]) []service.Loss {
+	var reported diag.Diagnostics // by ModifyPlan
+	prior, after := ch.Before.contents(&reported), ch.After.contents(&reported)
+	var deleted, unnamed []item
+	allowed, keep, next := ch.After.MaxDeletions, keepEntry, updateRefused
+	switch {
+	case ch.Fate == service.Destroyed:
+		deleted, unnamed, _ = ch.Before.retirement(prior.sorted(), false)
+		allowed, keep, next = ch.Before.MaxDeletions, keepBefore, destroyRefused
+	case ch.Fate == service.Replaced:
+		deleted, unnamed, _ = ch.Before.retirement(prior.sorted(), false)
+		// With create_before_destroy, core plans the delete again in the apply, without this plan.
+		if !allowed.IsUnknown() {
+			allowed = types.Int64Value(min(allowed.ValueInt64(), ch.Before.MaxDeletions.ValueInt64()))
+		}
+		keep, next = keepBefore, replacementRefused
+	case ch.Fate == service.Updated && !ch.After.Mailboxes.IsUnknown():
+		added, removed, _ := changesOf(prior, after)
+		deleted, unnamed, _ = ch.After.retirement(removed, service.GetPrivate[bool](ctx, ch.Private, importedKey))
+		if len(added) > 0 {
+			keep, next = changedKeys+"\n\n"+keep, changedKeys+"\n\n"+next
+		}
+	}
+	if len(deleted) == 0 || !canDelete(ctx, ch.ClientIfOpen(ctx), deleted) {
+		return nil
+	}
+	l := ch.Before.deletion(deleted, unnamed, allowed, keep, next)
+	targets := addresses(deleted)
+	if known, ok := ch.Notes().Load(refreshed{ch.Before.ID.ValueString()}); ok {
+		targets = append(targets, known.(listing).aliases(deleted)...)
+	}
+	ch.EndRules(ctx, &l, report.Plural(len(deleted), "it", "one of them"), targets...)
+	return []service.Loss{l}
+}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -148,7 +150,7 @@ func TestLifecycle(t *testing.T) {
 	// A removal is allowed.
 	plan, diags = p.Plan(typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com with its mail", "bob@example.com", "Forwarding rules that have one of them as their target stop forwarding")
+	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com with its mail", "bob@example.com")
 	expect(t, plan, "addresses", "Ann=ann@example.com", "cid=cid@example.com")
 	_, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
 	p.NoErrors(diags)
@@ -355,18 +357,18 @@ func TestRetired(t *testing.T) {
 	retired := changes{"retired": changes{"ANN": "delete", "bob": "keep", "gone": "delete", "eve": "keep"}}
 	o, diags := p.Apply(t.Context(), typeName, set(retired, "Ann", "bob", "cid", "eve"), nil)
 	p.NoErrors(diags)
-	if plan, diags := p.Walk().Plan(typeName, set(retired, "Ann", "bob", "cid", "eve"), o); len(diags) > 0 || !isEmpty(plan, o) {
-		t.Errorf("retired changes entries that are there: %s", acctest.Render(diags))
-	}
+	plan, diags := p.Walk().Plan(typeName, set(retired, "Ann", "bob", "cid", "eve"), o)
+	assert.Check(t, isEmpty(plan, o) && len(diags) == 1, "retired changes entries that are there: %s", acctest.Render(diags))
+	acctest.Expect(t, diags, "WARNING at AttributeName(\"retired\"): The mailbox set of example.com retires 3 mailboxes that it still contains", "Ann: delete", "bob: keep", "eve: keep", "Remove these keys")
 	left := set(retired, "cid", "eve")
-	plan, diags := p.Walk().Plan(typeName, left, o)
-	acctest.Expect(t, diags, "releases 1 mailbox", "bob@example.com", "deletes 1 mailbox of example.com", "ann@example.com")
+	plan, diags = p.Walk().Plan(typeName, left, o)
+	acctest.Expect(t, diags, "deletes 1 mailbox of example.com", "ann@example.com", "retires 1 mailbox", "eve: keep", "releases 1 mailbox", "bob@example.com")
 	expect(t, plan, "unmanaged", "bob@example.com")
 	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, left, o, plan)
 	p.NoErrors(diags)
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe"}), "the domain")
-	plan, diags = p.Walk().Plan(typeName, left, o)
-	assert.Check(t, len(diags) == 0 && isEmpty(plan, o), "the next plan is not empty: %s", acctest.Render(diags))
+	plan, diags = p.Walk().Plan(typeName, set(changes{"retired": changes{"ANN": "delete", "bob": "keep", "eve": nil}}, "cid", "eve"), o)
+	assert.Check(t, len(diags) == 0 && len(plan.Replace) == 0, "entries that have left are a warning: %s", acctest.Render(diags))
 	_, diags = p.Plan(typeName, set(retired, "eve"), o)
 	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox of example.com, and max_deletions is 0", "cid@example.com")
 	_, diags = p.Plan(typeName, set(changes{"retired": acctest.Unknown}, "eve"), o)
@@ -374,13 +376,135 @@ func TestRetired(t *testing.T) {
 
 	// For a destroy, the value in the state counts.
 	_, diags = p.Plan(typeName, nil, o)
-	acctest.Expect(t, diags, "releases 1 mailbox", "as it was last applied, keeps them", "would delete 1 mailbox of example.com")
+	acctest.Expect(t, diags, "would delete 1 mailbox of example.com", "releases 1 mailbox", "as it was last applied, keeps them")
 	o, diags = p.Apply(t.Context(), typeName, set(changes{"retired": changes{"cid": "delete", "eve": "keep"}}, "cid", "eve"), o)
 	p.NoErrors(diags)
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com", "cid@example.com")
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"bob=Jane Doe", "eve=Jane Doe"}), "the domain")
+}
+
+// TestRetiredSpellings checks that two keys of retired that are one address are an error, and how a state
+// of an earlier version with such keys is destroyed.
+func TestRetiredSpellings(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	for _, how := range []any{"delete", "keep", nil, acctest.Unknown} {
+		diags := p.Validate(typeName, set(changes{"retired": changes{"BOB": "delete", "bob": how, "ann": acctest.Unknown}}, "ann"))
+		acctest.Expect(t, diags, `ERROR at AttributeName("retired").ElementKeyString("bob"): Two keys of retired are the same address`, `"BOB" and "bob"`)
+		assert.Check(t, len(diags) == 1, "%s", acctest.Render(diags))
+	}
+	diags := p.Validate(typeName, set(changes{"retired": changes{"bob": "Delete", "eve": nil}}, "ann"))
+	acctest.Expect(t, diags, `ERROR at AttributeName("retired").ElementKeyString("bob"): Invalid value of retired`, `retired["bob"]: must be "delete" or "keep", and not "Delete"`)
+	assert.Check(t, len(diags) == 1, "%s", acctest.Render(diags))
+
+	o, diags := p.Apply(t.Context(), typeName, set(nil, "bob"), nil)
+	p.NoErrors(diags)
+	for range 20 {
+		_, diags = p.Walk().Plan(typeName, nil, p.With(typeName, o, "retired", changes{"BOB": "delete", "bob": "keep", "Bob": "delete"}))
+		acctest.Expect(t, diags, "releases 1 mailbox")
+		p.NoErrors(diags)
+	}
+}
+
+// TestUnknownMaxDeletions checks that an unknown max_deletions counts as 0, and that the error says so.
+func TestUnknownMaxDeletions(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	s.Domain(t, "example.org")
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 9}, "ann", "bob", "cid"), nil)
+	p.NoErrors(diags)
+	unknown := changes{"max_deletions": acctest.Unknown, "retired": changes{"cid": "delete"}}
+	_, diags = p.Plan(typeName, set(unknown, "ann"), o)
+	acctest.Expect(t, diags, "ERROR at AttributeName(\"max_deletions\"): The plan would delete 1 mailbox of example.com, and max_deletions is known only after the apply", "bob@example.com", "Set max_deletions to a value that the plan knows.")
+	_, diags = p.Plan(typeName, set(unknown, "ann", "bob"), o)
+	p.NoErrors(diags)
+	unknown["domain"] = "example.org"
+	_, diags = p.PlanReplacement(typeName, set(unknown, "ann", "bob", "cid"), o)
+	acctest.Expect(t, diags, "would delete 3 mailboxes of example.com, and max_deletions is known only after the apply")
+}
+
+// TestRulesToDeletedMailboxes checks that the deletes of a set and of a single mailbox name the forwarding
+// rules to their addresses, from one list in a plan.
+func TestRulesToDeletedMailboxes(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	s.Domain(t, "example.net")
+	s.Domain(t, "example.org")
+	p := s.Protocol(t, "")
+	allowed := changes{"max_deletions": 9}
+	o, diags := p.Apply(t.Context(), typeName, set(allowed, "ann", "bob", "cid"), nil)
+	p.NoErrors(diags)
+	eve, diags := p.Apply(t.Context(), "mailhost_mailbox", changes{"domain": "example.com", "local_part": "eve", "first_name": "Eve", "last_name": "Doe"}, nil)
+	p.NoErrors(diags)
+	rule := func(target, domain string) *acctest.Object {
+		o, diags := p.Apply(t.Context(), "mailhost_forwarding", changes{"target_email": target, "domain": domain}, nil)
+		p.NoErrors(diags)
+		return o
+	}
+	toBob := rule("Bob@example.com", "example.org")
+	rule("bob@example.com", "example.net")
+	rule("ann@example.com", "example.org")
+	rule("eve@EXAMPLE.com", "example.com")
+
+	s.Journal.Clear()
+	p.Together()
+	_, diags = p.Plan(typeName, set(allowed, "ann", "cid"), o)
+	acctest.Expect(t, diags, "deletes 1 mailbox of example.com", "Forwarding rules to it stop forwarding, unless this plan changes their target:\n  - rule to bob@example.com of the domain example.net\n  - rule to bob@example.com of the domain example.org\n\n", "Concerns: mail, reach")
+	_, diags = p.Plan("mailhost_mailbox", nil, eve)
+	acctest.Expect(t, diags, "The plan deletes the mailbox eve@example.com with its mail", "\n  - rule to eve@example.com of the domain example.com\n\n", "Concerns: mail, reach")
+	_, diags = p.Plan("mailhost_mailbox", changes{"domain": "example.com", "local_part": "eva", "first_name": "Eve", "last_name": "Doe"}, eve)
+	acctest.Expect(t, diags, "The plan replaces the mailbox eve@example.com", "- rule to eve@example.com of the domain example.com", "Concerns: mail, reach")
+	lists := s.Journal.Entries(journal.Filter{Operation: "list-forwarding"})
+	assert.Check(t, len(lists) == 1, "%d lists of rules", len(lists))
+
+	// A rule that the plan destroys is lost for another reason, and one to another address is not lost.
+	p.Together()
+	_, diags = p.Plan("mailhost_forwarding", nil, toBob)
+	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, set(allowed, "ann", "cid"), o)
+	acctest.Expect(t, diags, "of the domain example.net\n\n")
+	_, diags = p.Walk().Plan(typeName, set(allowed, "ann", "bob"), o)
+	assert.Check(t, len(diags) == 1 && !strings.Contains(acctest.Render(diags), "orwarding"), "%s", acctest.Render(diags))
+
+	s.Journal.Clear()
+	_, diags = p.Walk().Plan(typeName, set(allowed, "ann=Joan Doe", "bob", "cid", "dee"), o)
+	p.NoErrors(diags)
+	lists = s.Journal.Entries(journal.Filter{Operation: "list-forwarding"})
+	assert.Check(t, len(lists) == 0, "a plan that deletes nothing lists rules")
+	s.Fault(t, fault.Rule{Operation: "list-forwarding", Status: 403})
+	_, diags = p.Walk().Plan(typeName, set(allowed, "ann"), o)
+	acctest.Expect(t, diags, "deletes 2 mailboxes", "Forwarding rules to one of them stop forwarding.\n", "Concerns: mail\n")
+}
+
+// TestRulesToAliases checks that the deletes name the rules to aliases of a mailbox too.
+func TestRulesToAliases(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	ann := fixture.Mailbox{LocalPart: "ann", FirstName: "Jane", LastName: "Doe", Aliases: []fixture.Alias{{Alias: "info@example.com"}}}
+	s.AccountID = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
+	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: s.AccountID, Domains: []fixture.Domain{{Name: "example.com", Mailboxes: []fixture.Mailbox{ann}}}}}})
+	assert.NilError(t, err)
+	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "test")
+	assert.NilError(t, err)
+	p := s.Protocol(t, "")
+	_, diags := p.Apply(t.Context(), "mailhost_forwarding", changes{"target_email": "info@example.com"}, nil)
+	p.NoErrors(diags)
+	for name, id := range map[string]string{typeName: "example.com", "mailhost_mailbox": "ann@example.com"} {
+		imported, diags := p.Import(name, id, nil)
+		p.NoErrors(diags)
+		o, diags := p.Walk().Read(name, imported)
+		p.NoErrors(diags)
+		config := set(changes{"retired": changes{"ann": "delete"}})
+		if name != typeName {
+			config = nil
+		}
+		_, diags = p.Plan(name, config, o)
+		acctest.Expect(t, diags, "deletes", "\n  - rule to info@example.com of the account\n\n", "Concerns: mail, reach")
+	}
 }
 
 // TestHandOver checks that another set, or a single resource, can adopt a kept mailbox in the same

@@ -157,8 +157,8 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
 	prior := state.contents(&resp.Diagnostics)
 	deleted, unnamed, _ := state.retirement(prior.sorted(), false)
-	if allowed := state.MaxDeletions.ValueInt64(); r.deletes(ctx, deleted) && int64(len(unnamed)) > allowed {
-		addTooMany(&resp.Diagnostics, state, unnamed, allowed, destroyRefused)
+	if int64(len(unnamed)) > state.MaxDeletions.ValueInt64() && canDelete(ctx, c, deleted) {
+		service.AddLosses(&resp.Diagnostics, state.deletion(deleted, unnamed, state.MaxDeletions, keepBefore, destroyRefused))
 		return nil
 	}
 	l, err := list(ctx, c, state.ID.ValueString())
