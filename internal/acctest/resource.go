@@ -36,7 +36,7 @@ func (p *Protocol) object(typeName string, o *Object) *Object {
 
 // With returns a copy of the object with another value of an attribute.
 func (p *Protocol) With(typeName string, o *Object, name string, v any) *Object {
-	fields := Attributes(o.State)
+	fields := maps.Clone(Attributes(o.State)) // the map of the value itself
 	fields[name] = core.NewValue(fields[name].Type(), v)
 	changed := *o
 	changed.State = tftypes.NewValue(o.State.Type(), fields)
