@@ -187,8 +187,9 @@ func (m model) contents(diags *diag.Diagnostics) *contents {
 	entries := decode[map[string]entry](m.Mailboxes, diags)
 	addresses, ids := decode[map[string]compact.Text](m.Addresses, diags), decode[map[string]compact.Text](m.IDs, diags)
 	c := &contents{make(map[string]item, len(entries)), decode[[]string](m.Unmanaged, diags)}
-	for key, e := range entries {
-		c.put(item{key, e, addresses[key], ids[key]})
+	// In this order, because an apply may learn two keys of one address, which no validation has seen.
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		c.put(item{key, entries[key], addresses[key], ids[key]})
 	}
 	return c
 }
@@ -265,11 +266,12 @@ func (l listing) contents() *contents {
 	return c
 }
 
+// any returns a mailbox of the domain, always the same, or nil.
 func (l listing) any() *api.Mailbox {
-	for _, m := range l {
-		return m
+	if len(l) == 0 {
+		return nil
 	}
-	return nil
+	return l[slices.Min(slices.Collect(maps.Keys(l)))]
 }
 
 // of returns the mailbox of an item of the state, or nil if its id no longer belongs to the address.
