@@ -4,3 +4,6 @@ terraform apply # prints: 0 added, 1 changed, 0 destroyed
 # Months later nobody writes to the old address.
 cp "$recipe/later/mailboxes.csv" "$recipe/later/staff.tf" .
 terraform apply # prints: jane.doe@example.com
+# After the apply, the name leaves retired: it would apply to a namesake too.
+cp ../start/staff.tf .
+terraform apply # prints: 0 added, 1 changed, 0 destroyed

@@ -1,7 +1,7 @@
 resource "mailhost_mailbox_set" "staff" {
   domain = mailhost_domain.main.name
 
-  # They are in support.csv now.
+  # They are in support.csv now. Remove this after the apply.
   retired = { "john.roe" = "keep", "zoe.mueller" = "keep" }
 
   mailboxes = {

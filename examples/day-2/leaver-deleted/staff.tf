@@ -1,7 +1,7 @@
 resource "mailhost_mailbox_set" "staff" {
   domain = mailhost_domain.main.name
 
-  # His line in the file is gone, and so is the mailbox with its mail.
+  # His line in the file is gone, and so is the mailbox with its mail. Remove this after the apply.
   retired = { "john.roe" = "delete" }
 
   mailboxes = {

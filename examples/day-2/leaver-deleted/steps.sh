@@ -3,3 +3,6 @@ cp "$recipe/mailboxes.csv" .
 ! terraform apply # prints: john.roe@example.com
 cp "$recipe/staff.tf" .
 terraform apply # prints: The plan deletes 1 mailbox of example.com with its mail
+# After the apply, the name leaves retired: it would apply to a namesake too.
+cp ../start/staff.tf .
+terraform apply # prints: 0 added, 1 changed, 0 destroyed

@@ -1,7 +1,7 @@
 resource "mailhost_mailbox_set" "staff" {
   domain = mailhost_domain.main.name
 
-  # His line in the file is gone, and the mailbox stays.
+  # His line in the file is gone, and the mailbox stays. Remove this after the apply.
   retired = { "john.roe" = "keep" }
 
   mailboxes = {

@@ -1,6 +1,7 @@
 resource "mailhost_mailbox_set" "staff" {
   domain = mailhost_domain.main.name
 
+  # Remove this after the apply.
   retired = { "jane.doe" = "delete" }
 
   mailboxes = {
