@@ -238,6 +238,9 @@ func (r *Resource) planDestroy(ctx context.Context, state model, diags *diag.Dia
 
 // losses returns the mail that a planned change deletes. ModifyPlan reports an unknown map.
 func losses(ctx context.Context, ch service.Change[model]) []service.Loss {
+	if ch.Fate == service.Created {
+		return nil // its plan adds mailboxes, or adopts them
+	}
 	var reported diag.Diagnostics // by ModifyPlan
 	prior, after := ch.Before.contents(&reported), ch.After.contents(&reported)
 	var deleted, unnamed []item
