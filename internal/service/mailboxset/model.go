@@ -365,7 +365,7 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 	}
 }
 
-// checkRetired checks the values of retired, and that no two keys are one address.
+// checkRetired checks that no two keys of retired are one address.
 func checkRetired(diags *diag.Diagnostics, retired types.Map) {
 	byLocalPart := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(retired.Elements())) {
