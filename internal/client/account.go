@@ -1,7 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 
@@ -82,18 +84,51 @@ func (c *Client) ListAuthorizations(ctx context.Context, req api.ListAuthorizati
 
 // GrantAuthorization grants an authorization. The caller can't grant more than its own authorizations.
 func (c *Client) GrantAuthorization(ctx context.Context, body api.GrantAuthorizationBody) error {
-	subject := body.SubjectType + " " + body.SubjectID
+	subject, granted := body.SubjectType+" "+body.SubjectID, cmp.Or(api.Value(body.CapabilityKey), body.GrantKind)
 	_, _, err := create(ctx, c, api.GrantAuthorization, &api.GrantAuthorizationRequest{Body: body}, createSpec[api.Authorization]{
-		object: subject, effect: "the " + subject + " may have been granted it", check: "Check its authorizations.",
+		object: granted + " to " + subject,
+		id:     authorizationID,
+		find: func(ctx context.Context) ([]api.Authorization, error) {
+			grants := c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{SubjectType: body.SubjectType, SubjectID: body.SubjectID})
+			found, err := filter(grants, func(a *api.Authorization) bool { return a.RevokedAt == nil && isGrant(a, body) })
+			return found[:min(len(found), 1)], err // equal grants are interchangeable
+		},
+		effect: "the " + subject + " may have been granted " + granted, check: "Check its authorizations before trying again.",
 	})
 	return err
 }
 
+func authorizationID(a *api.Authorization) string { return a.ID }
+
+// isGrant reports whether an authorization is the one that a request grants.
+func isGrant(a *api.Authorization, body api.GrantAuthorizationBody) bool {
+	same := func(a, b *string) bool { return normalizeID(api.Value(a)) == normalizeID(api.Value(b)) }
+	return a.GrantKind == body.GrantKind && a.SubjectType == body.SubjectType && same(&a.SubjectID, &body.SubjectID) &&
+		same(a.CapabilityKey, body.CapabilityKey) && same(a.ResourceType, body.ResourceType) && same(a.ResourceID, body.ResourceID)
+}
+
 // RevokeAuthorization revokes an authorization. It succeeds if no authorization with the id exists.
+// If the API lacks the operation, the error is ErrDeleteUnsupported.
 func (c *Client) RevokeAuthorization(ctx context.Context, id string) error {
-	_, err := call(ctx, c, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: id}, "the authorization "+id)
-	if IsNotFound(err) {
-		return nil
+	op := api.RevokeAuthorization
+	if c.operation(op.Spec).isAbsent() {
+		return unsupported(ErrDeleteUnsupported, op.Spec, id)
 	}
-	return err
+	_, _, err := send(ctx, c, op, &api.AuthorizationRequest{AuthorizationID: id}, id)
+	if StatusOf(err) != http.StatusNotFound {
+		return c.orAbsent(ctx, op.Spec, err, ErrDeleteUnsupported, id)
+	}
+	// The authorization is gone, possibly by an attempt whose response was lost, or the API lacks the operation.
+	left, listErr := filter(c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{}), func(a *api.Authorization) bool {
+		return a.RevokedAt == nil && normalizeID(a.ID) == normalizeID(id)
+	})
+	switch {
+	case listErr != nil:
+		return fmt.Errorf("%w; the list of authorizations failed too: %w", undecided{err}, undecided{listErr})
+	case len(left) == 0:
+		return nil
+	case c.operation(op.Spec).present.Load(): // a proxy may have sent this response
+		return fmt.Errorf("%w; but the authorization is still there", undecided{err})
+	}
+	return c.orAbsent(ctx, op.Spec, err, ErrDeleteUnsupported, id)
 }

@@ -23,7 +23,8 @@ const (
 	clockSlack = 2 * time.Second
 )
 
-var errNoList = errors.New("this API has no list of such objects")
+// errNoList is the reason why a lookup is impossible: a change of plan, or feedback.
+var errNoList = errors.New("no operation of the API lists such requests")
 
 // createSpec describes a create beyond its contract.
 type createSpec[T any] struct {

@@ -141,7 +141,7 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	}
 	o.ID = created.ID
 	if !m.Permissions.IsNull() {
-		if err := restrict(ctx, c, o.ID, m.Permissions); err != nil {
+		if err := restrict(ctx, c, o.ID, m.Permissions, true); err != nil {
 			report.ErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", o), permissionFields, o.discarded(revoke(ctx, c, o.ID)))
 			return
 		}

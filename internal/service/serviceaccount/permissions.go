@@ -114,6 +114,7 @@ func addNoGrants(diags *diag.Diagnostics, object string) {
 			"Remove permissions, and create it with a credential that has no more than it should have.")
 }
 
+// authorizations returns the grants of a service account that are not revoked.
 func authorizations(ctx context.Context, c *client.Client, id string) (all []api.Authorization, err error) {
 	for g, err := range c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
 		SubjectType: vocab.SubjectServiceAccount, SubjectID: id,
@@ -121,20 +122,39 @@ func authorizations(ctx context.Context, c *client.Client, id string) (all []api
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, g)
+		// An API may ignore the filters, and nothing of another subject may be revoked.
+		if g.SubjectType == vocab.SubjectServiceAccount && strings.EqualFold(g.SubjectID, id) && g.RevokedAt == nil {
+			all = append(all, g)
+		}
 	}
 	return all, nil
 }
 
-// restrict changes the permissions of a service account to exactly the given ones. It revokes last,
-// so that after an error the token may have more permissions than planned, but lacks none that its
-// users need.
-func restrict(ctx context.Context, c *client.Client, id string, permissions types.Set) error {
+// restrict changes the permissions of a service account to exactly the given ones. It revokes from a new
+// service account first, so that its rights are never wider than planned for longer than necessary, and
+// from one in use last, so that its users lack nothing in between.
+func restrict(ctx context.Context, c *client.Client, id string, permissions types.Set, isNew bool) error {
 	wanted := permissionsIn(ctx, permissions)
 	have, err := authorizations(ctx, c, id)
 	if err != nil {
 		return err
 	}
+	steps := []func() error{
+		func() error { return grantMissing(ctx, c, id, wanted, have) },
+		func() error { return revokeSurplus(ctx, c, wanted, have) },
+	}
+	if isNew {
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func grantMissing(ctx context.Context, c *client.Client, id string, wanted []permission, have []api.Authorization) error {
 	for _, p := range wanted {
 		if slices.ContainsFunc(have, func(g api.Authorization) bool { return p.same(granted(&g)) }) {
 			continue
@@ -146,6 +166,10 @@ func restrict(ctx context.Context, c *client.Client, id string, permissions type
 			return err
 		}
 	}
+	return nil
+}
+
+func revokeSurplus(ctx context.Context, c *client.Client, wanted []permission, have []api.Authorization) error {
 	for _, g := range have {
 		if slices.ContainsFunc(wanted, granted(&g).same) {
 			continue

@@ -2,6 +2,7 @@ package serviceaccount_test
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -90,8 +92,43 @@ func TestPermissions(t *testing.T) {
 	_, diags = p.Apply(t.Context(), typeName, with(elsewhere), o)
 	acctest.Expect(t, diags, `AttributeName("permissions")`, `Can't change the permissions of the service account "CI"`, "has no domain")
 	o, diags = p.Apply(t.Context(), typeName, with(elsewhere), nil)
-	acctest.Expect(t, diags, `AttributeName("permissions")`, `Can't restrict the service account "CI" to its permissions`, "has no domain", "The next apply replaces it")
-	assert.Check(t, !o.Null("id") && !o.Null("token"), "a create that half succeeded has the state %s", o.State)
+	acctest.Expect(t, diags, `AttributeName("permissions")`, `Can't restrict the service account "CI" to its permissions`, "has no domain", o.Text("id"), "it was discarded", "the next apply revokes it")
+	assert.Check(t, !o.Null("id") && o.Null("token"), "a create that half succeeded has the state %s", o.State)
+}
+
+// TestNewTokenIsRestrictedFirst refuses each request that restricts a new service account: its token is
+// then in no state and no result. Otherwise its surplus rights end before it gets others.
+func TestNewTokenIsRestrictedFirst(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := map[string]any{"name": "CI", "permissions": []any{map[string]any{"capability_key": "mailbox.view"}, map[string]any{"capability_key": "domain.view"}}}
+	const list, revoke, grant = "list-authorizations", "revoke-authorization", "grant-authorization"
+	for _, refused := range []fault.Rule{{Operation: list}, {Operation: revoke}, {Operation: grant}, {Operation: grant, Nth: 2}} {
+		refused.Status = http.StatusForbidden
+		s.Fault(t, refused)
+		o, diags := p.Apply(t.Context(), typeName, config, nil)
+		acctest.Expect(t, diags, "ERROR", `Can't restrict the service account "CI"`, "HTTP 403", o.Text("id"), "nobody has it", "tainted")
+		assert.Check(t, !o.Null("id") && o.Null("token"), "%+v: the state is %s", refused, o.State)
+		s.Faults.Clear()
+		s.Fault(t, refused)
+		_, diags = p.Open(tokenType, map[string]any{"permissions": config["permissions"]})
+		acctest.Expect(t, diags, "ERROR", `Can't restrict the service account "terraform-ephemeral"`, "was revoked again")
+		s.Faults.Clear()
+		o, _ = p.ApplyReplacement(t.Context(), typeName, config, o)
+		assert.Check(t, is.DeepEqual(grants(t, s, o.Text("id")), []string{"domain.view", "mailbox.view"}), "what it may")
+		assert.Check(t, !o.Null("token") && len(living(t, s)) == 1, "%+v: the replacement leaves %s, and %v", refused, o.State, living(t, s))
+		_, diags = p.Destroy(t.Context(), typeName, o)
+		p.NoErrors(diags)
+	}
+	s.Journal.Clear()
+	o, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	assert.Check(t, is.DeepEqual(s.Sent(), []string{"create-service-account", revoke, grant, grant}), "a new one")
+	s.Journal.Clear()
+	_, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "permissions": []any{map[string]any{"capability_key": "mailbox.create"}}}, o)
+	p.NoErrors(diags)
+	assert.Check(t, is.DeepEqual(s.Sent(), []string{grant, revoke, revoke}), "one in use")
 }
 
 // TestPermissionsRefused plans permissions that can't be granted.

@@ -63,9 +63,11 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		plan.Token = types.StringNull()
 	}
 	if err == nil && !plan.Permissions.IsNull() {
-		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {
+		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions, true); err != nil {
+			plan.Token = types.StringNull()
 			report.ErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", plan.String()), permissionFields,
-				"The service account was created, and its token may have all permissions of the provider's credential. The next apply replaces it; until then, its token is in the state only.")
+				fmt.Sprintf("The service account was created with the id %s. Its token may have more permissions than planned, so it was discarded: it is not in the state, and nobody has it. "+
+					"The service account is tainted in Terraform's state: the next apply revokes it and creates another one.", plan.ID.ValueString()))
 		}
 	}
 	r.SetCreated(ctx, resp, c, &plan)
@@ -74,7 +76,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 // Update changes the permissions. The API can't change anything else.
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if !plan.Permissions.IsNull() && !plan.Permissions.Equal(state.Permissions) {
-		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {
+		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions, false); err != nil {
 			report.ErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't change the permissions of the %s", plan.String()), permissionFields,
 				"It may have some of the old permissions and some of the new ones; the next plan shows which.")
 			return
