@@ -56,7 +56,7 @@ func (c *Client) ChangePlan(ctx context.Context, body api.ChangePlanBody) (*api.
 // SubmitFeedback submits product feedback.
 func (c *Client) SubmitFeedback(ctx context.Context, body api.SubmitFeedbackBody) (*api.Feedback, error) {
 	v, _, err := create(ctx, c, api.SubmitFeedback, &api.SubmitFeedbackRequest{Body: body}, createSpec[api.Feedback]{
-		object: body.Title, effect: "the feedback may have been submitted",
+		object: body.Title, effect: "the feedback may have been submitted", check: "Submitting it again may submit it twice.",
 	})
 	return v, err
 }
@@ -89,7 +89,8 @@ func (c *Client) GrantAuthorization(ctx context.Context, body api.GrantAuthoriza
 		object: granted + " to " + subject,
 		id:     authorizationID,
 		find: func(ctx context.Context) ([]api.Authorization, error) {
-			grants := c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{SubjectType: body.SubjectType, SubjectID: body.SubjectID})
+			// The API may spell the id of a subject in another way.
+			grants := c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{SubjectType: body.SubjectType, CapabilityKey: api.Value(body.CapabilityKey)})
 			found, err := filter(grants, func(a *api.Authorization) bool { return a.RevokedAt == nil && isGrant(a, body) })
 			return found[:min(len(found), 1)], err // equal grants are interchangeable
 		},

@@ -161,12 +161,13 @@ func (f facts) decide(found int, lookupErr error) decision {
 // lookUp returns the objects that the request may have created. It continues for a while after
 // the end of ctx, because otherwise nobody would manage the object.
 func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transport.Call) ([]T, error) {
-	if spec.find == nil {
-		return nil, errNoList
-	}
 	ctx, cancel := withGrace(ctx, lookupGrace)
 	defer cancel()
 	ctx = transport.WithLookupKey(ctx, call.Key)
+	if spec.find == nil {
+		_ = c.ping(ctx) // its response says whether the API honours keys
+		return nil, errNoList
+	}
 	lookups := 1
 	if spec.paid {
 		lookups = paidLookups

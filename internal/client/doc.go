@@ -34,7 +34,7 @@
 //
 //	lookup  a search of the lists for the requested object. It ignores objects known to be
 //	        older than the request. It is made up to three times for a paid create, while
-//	        nothing is found
+//	        nothing is found. It fails for a change of plan and for feedback, which no list shows
 //	secret  only the response to the create contains a secret: the token of a service
 //	        account, or a generated password
 //	paid    a purchase, a claim, a change of plan
@@ -72,6 +72,12 @@
 // key. A replay contains the outcome of every mailbox. An API that ignores keys reports the
 // mailboxes of the first attempt as existing, and they are taken from the lookup. An existing
 // mailbox older than the request, or with other names, is a conflict.
+//
+// # Changes and deletes
+//
+// Every other change sets values or deletes, and has the same effect when it is repeated: it is
+// resent after an unknown outcome without a lookup. After such an attempt, a 404 of a delete counts
+// as success.
 //
 // # Reads
 //

@@ -371,3 +371,27 @@ func TestCaller(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// TestRevokeAuthorization revokes a grant whose response is lost, one that is gone, and one on an API
+// without the operation, whose 404 must not count as success.
+func TestRevokeAuthorization(t *testing.T) {
+	const op = "revoke-authorization"
+	f := fakeapi.New()
+	ids := f.Add("auth/authorizations", fakeapi.Object{"grant_kind": "capability"}, fakeapi.Object{"grant_kind": "account_owner"})
+	f.Fail(fakeapi.Fault{Op: op, DropAfter: true})
+	c := newClient(t, f)
+	assert.NilError(t, c.RevokeAuthorization(t.Context(), ids[0]), "its response is lost")
+	assert.NilError(t, c.RevokeAuthorization(t.Context(), ids[0]), "it is gone")
+	assert.NilError(t, c.RevokeAuthorization(t.Context(), ids[1]), "the operation counts as missing")
+	assert.Check(t, is.Equal(len(f.Stored["auth/authorizations"]), 0))
+	for _, status := range []int{404, 405, 501} {
+		f := fakeapi.New().PublishedOnly(status)
+		id := f.Add("auth/authorizations", fakeapi.Object{"grant_kind": "capability"})[0]
+		c := newClient(t, f)
+		for range 2 {
+			err := c.RevokeAuthorization(t.Context(), id)
+			assert.Check(t, errors.Is(err, ErrDeleteUnsupported) && !IsNotFound(err), "%d: %v", status, err)
+		}
+		assert.Check(t, is.Equal(f.Count(op), 1), "attempts")
+	}
+}
