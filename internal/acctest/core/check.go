@@ -95,6 +95,7 @@ func incompatibilities(planned, actual Value, at string) (problems []string) {
 		if len(b) > len(a) {
 			problems = append(problems, at+": new element has appeared")
 		}
+	case t.Is(tftypes.Set{}) && equal(planned, actual): // in any order
 	case isList(t):
 		a, b := Elements(planned), Elements(actual)
 		if len(a) != len(b) {

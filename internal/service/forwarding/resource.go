@@ -3,7 +3,9 @@ package forwarding
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -25,15 +27,17 @@ func NewResource() resource.Resource {
 }
 
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
-	created, err := r.create(ctx, c, plan)
+	created, adopted, err := r.create(ctx, c, plan)
 	if err != nil {
 		service.AddCreateError(ctx, c, &resp.Diagnostics, explained(err), plan, "", report.Fields{}, plan.conflictAdvice)
 		return
 	}
-	// The rule exists from here on: its id goes into the state in any case.
 	active := plan.Active
 	r.SetModel(ctx, c.Domains.Get, &plan, created)
-	known := switchState{On: active.ValueBool() && !plan.confirmed(), Off: isFalse(active) && switchOffNew(ctx, c, &plan, &resp.Diagnostics)}
+	if isFalse(active) && !switchOffNew(ctx, c, &plan, adopted, &resp.Diagnostics) {
+		return
+	}
+	known := switchState{On: active.ValueBool() && !plan.confirmed(), Off: isFalse(active) && !resp.Diagnostics.HasError()}
 	if known.On || known.Off {
 		plan.Active = active
 	}
@@ -42,18 +46,21 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 }
 
 // create creates the rule or, if on_existing allows it, adopts the existing rule.
-func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*api.Forwarding, error) {
+func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (_ *api.Forwarding, adopted bool, err error) {
 	if service.Adopts(plan.OnExisting) {
-		switch found, err := c.FindForwarding(ctx, plan.TargetEmail.ValueString(), plan.Expand()); {
-		case err == nil && plan.Active.ValueBool() && !found.Active && confirmed(found.VerificationState):
-			return c.SetForwardingActive(ctx, found.ID, true)
-		case !client.IsNotFound(err):
-			return found, err
+		found, err := c.FindForwarding(ctx, plan.TargetEmail.ValueString(), plan.Expand())
+		if err == nil && plan.Active.ValueBool() && !found.Active && confirmed(found.VerificationState) {
+			found, err = c.SetForwardingActive(ctx, found.ID, true)
+			return found, true, err
+		}
+		if !client.IsNotFound(err) {
+			return found, true, err
 		}
 	}
-	return c.CreateForwarding(ctx, api.CreateForwardingBody{
+	created, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
 	})
+	return created, false, err
 }
 
 func (m model) conflictAdvice() string {
@@ -72,23 +79,39 @@ func explained(err error) error {
 			"Forwarding to an address of the account needs no message and is not limited.")
 }
 
-// switchOffNew switches a new rule off. It reports whether the rule counts as switched off: also if the
-// API can't switch rules off, so that no later plan tries again.
-func switchOffNew(ctx context.Context, c *client.Client, created *model, diags *diag.Diagnostics) bool {
+// deleteTimeout limits the deletion of a new rule, which an interrupt of the run does not stop.
+const deleteTimeout = 30 * time.Second
+
+// switchOffNew switches a created or adopted rule off, and reports whether the rule goes into the state:
+// also if the API can't switch rules off, so that no later plan tries again. After another failure an
+// adopted rule stays as it was, and a new one is deleted again, so that it forwards nothing: a rule in the
+// state would be tainted, and a plan replaces no existing rule.
+func switchOffNew(ctx context.Context, c *client.Client, created *model, adopted bool, diags *diag.Diagnostics) bool {
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
+	summary := "Can't switch the " + created.String() + " off"
 	switch {
 	case err == nil:
 		Definition.SetModel(ctx, c.Domains.Get, created, f)
+		return true
 	case errors.Is(err, client.ErrUpdateUnsupported):
 		// An error would make Terraform replace the rule with one that can't be switched off
 		// either.
 		diags.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
 			"The rule was created. "+noSwitchAdvice+" "+created.stillForwards())
-	default:
-		report.Error(diags, err, "The "+created.String()+" was created, but can't be switched off", nil)
+		return true
+	case adopted:
+		report.ErrorWithAdvice(diags, err, summary, nil, "The rule existed before, and was not adopted. "+created.stillForwards()+" Run apply again.")
 		return false
 	}
-	return true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
+	defer cancel()
+	if deleteErr := c.Forwarding.Delete(ctx, created.ID.ValueString()); deleteErr != nil {
+		report.ErrorWithAdvice(diags, err, summary, nil, fmt.Sprintf("The rule was created with the id %s, and can't be deleted again: %s. %s It is tainted in Terraform's state: run terraform untaint, and apply again.",
+			created.ID.ValueString(), deleteErr, created.stillForwards()))
+		return true
+	}
+	report.ErrorWithAdvice(diags, err, summary, nil, "The rule was created, and deleted again, so that it forwards nothing. Run apply again.")
+	return false
 }
 
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
