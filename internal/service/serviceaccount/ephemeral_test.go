@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	mailhost "github.com/mailhost/terraform-provider-mailhost/internal/provider"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -128,6 +129,45 @@ func TestTokenNotRevoked(t *testing.T) {
 	assert.Check(t, !strings.Contains(acctest.Render(diags), o.Text("token")), "the diagnostics contain the token")
 	o.Private = nil
 	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "when its lifetime is over")
+}
+
+// TestLostResponsesOfTokens loses or refuses the response to each request that opens a token with
+// permissions, in each way, and then to each request that closes it. A token has the permissions, or there
+// is none; afterwards no service account is left.
+func TestLostResponsesOfTokens(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	hooks := client.Hooks{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Parallel: 1}
+	config := map[string]any{"permissions": []any{map[string]any{"capability_key": "mailbox.view"}, map[string]any{"capability_key": "domain.view"}}}
+	for kind, url := range map[string]string{"keys": s.URL, "no keys": s.WithoutKeys(t)} {
+		for name, rule := range map[string]fault.Rule{
+			"broken before": {Drop: fault.Before}, "broken after": {Drop: fault.After}, "500 after": {Status: 500, After: true}, "403": {Status: 403},
+		} {
+			rule.Operation = fault.Any
+			isFired := true
+			for rule.Nth = 1; isFired; rule.Nth++ {
+				p := s.ProtocolOf(t, url, mailhost.NewReplaced("test", mailhost.Replacements{Hooks: hooks})())
+				s.Fault(t, rule)
+				o, diags := p.Open(tokenType, config)
+				isFired = s.Faults.Rules()[0].Fired > 0
+				if s.Faults.Clear(); acctest.Errors(diags) > 0 {
+					assert.Check(t, len(living(t, s)) == 0, "%s, %s of request %d leaves %v: %s", kind, name, rule.Nth, living(t, s), acctest.Render(diags))
+					continue
+				}
+				assert.Check(t, slices.Equal(grants(t, s, o.Text("id")), []string{"domain.view", "mailbox.view"}) && works(s, o.Text("token")), "%s, %s of request %d: the token may %v", kind, name, rule.Nth, grants(t, s, o.Text("id")))
+				once := rule
+				once.Nth = 1
+				s.Fault(t, once)
+				diags = p.Close(tokenType, o)
+				if s.Faults.Clear(); acctest.Errors(diags) > 0 {
+					acctest.Expect(t, diags, "HTTP 403", "expires at", o.Text("id"))
+					p.NoErrors(p.Close(tokenType, o))
+				}
+				assert.Check(t, len(living(t, s)) == 0 && !works(s, o.Text("token")), "%s, %s: closed, there are %v", kind, name, living(t, s))
+			}
+			assert.Check(t, rule.Nth > 5, "%s: only %d requests", name, rule.Nth)
+		}
+	}
 }
 
 // TestTokenLost loses the response of an API that ignores idempotency keys while another run
