@@ -35,7 +35,9 @@ type loss struct {
 }
 
 // isAfter reports whether the request is executed.
-func (l loss) isAfter() bool { return l.rule.After || l.rule.Drop == fault.After || l.timesOut == "after" }
+func (l loss) isAfter() bool {
+	return l.rule.After || l.rule.Drop == fault.After || l.timesOut == "after"
+}
 
 var losses = map[string]loss{
 	"broken before":   {rule: fault.Rule{Drop: fault.Before}},
@@ -152,11 +154,19 @@ type lossyStep struct {
 	restore func(context.Context) error
 }
 
+// begin restores the account. It sets the clock back to the time of the deadlines of a create.
+func (l *lossy) begin(step lossyStep) {
+	l.t.Helper()
+	assert.NilError(l.t, step.restore(l.t.Context()))
+	assert.NilError(l.t, l.Clock.Set(time.Now()))
+	l.Journal.Clear()
+}
+
 // plain applies a step without a fault. It returns its plan, the state afterwards, the methods of the
 // requests, and the content of the account.
 func (l *lossy) plain(step lossyStep) (plan *core.Plan, after core.State, requests []string, content string) {
 	l.t.Helper()
-	assert.NilError(l.t, step.restore(l.t.Context()))
+	l.begin(step)
 	plan, err := l.plan(step.config, step.from)
 	assert.NilError(l.t, err, step.name)
 	after, err = l.apply(plan, 0, loss{})
@@ -175,8 +185,13 @@ func (l *lossy) expectEmpty(step lossyStep, state core.State, when string) {
 }
 
 // mayExist matches the error of a request that may have been executed, or was executed and lost its
-// secret: it says what to look for and what to do.
-var mayExist = regexp.MustCompile(`(?s)The outcome is unknown: .* may have been .*(Check|Run apply again)|, and with it the secret, .* has the id .* Delete it`)
+// secret: it says what to look for and what to do. Only what is paid for, a secret, and what no list shows
+// may end in it, on an API that ignores keys.
+var mayExist = regexp.MustCompile(`(?s)The outcome is unknown: .* may have been .* (purchase-domains|claim-dedicated-ip|create-service-account|create-master-password|create-dns-record) .*(Check|Run apply again)` +
+	`|, and with it the secret, .* has the id .* Delete it`)
+
+// isTainted matches the error of a create that lost a secret, after which the next apply replaces the object.
+var isTainted = regexp.MustCompile(`(?s), and with it the secret, .* is tainted`)
 
 // lose applies a step again and again. Each time, it loses the response to another request, or in another
 // way. The apply succeeds, or the next apply does the rest; the account then has the content that it has
@@ -193,28 +208,30 @@ func (l *lossy) lose(step lossyStep) (core.State, func(context.Context) error) {
 		isChanged := false
 		for i, method := range requests {
 			// Before the first change nothing can be lost, and a plan depends on the permissions of its credential.
-			if method == http.MethodGet && losses[name].isAfter() {
-				continue // like before
+			if method == http.MethodGet && (losses[name].isAfter() || losses[name].timesOut != "" && testing.Short()) {
+				continue // like a read that is broken before
 			}
 			if isChanged = isChanged || method != http.MethodGet; !isChanged && losses[name].rule.Status == http.StatusForbidden {
 				continue
 			}
 			number := i + 1
-			assert.NilError(l.t, step.restore(l.t.Context()))
-			l.Journal.Clear()
+			l.begin(step)
 			when := fmt.Sprintf("%s, request %d of %d", name, number, len(requests))
 			after, failure := l.apply(plan, number, losses[name])
-			l.settle(step, after, failure, when, want)
+			l.settle(step, losses[name], after, failure, when, want)
 		}
 	}
 	return final, restoreFinal
 }
 
-func (l *lossy) settle(step lossyStep, after core.State, failure error, when, want string) {
+func (l *lossy) settle(step lossyStep, fate loss, after core.State, failure error, when, want string) {
 	l.t.Helper()
 	first := strings.Join(l.warnings, "\n")
 	if failure != nil {
-		if mayExist.MatchString(failure.Error()) {
+		text := failure.Error()
+		isKnown := fate.rule.Status == http.StatusForbidden || l.ignoresKeys && (mayExist.MatchString(text) || isTainted.MatchString(text))
+		assert.Check(l.t, isKnown, "%s, %s: one lost response failed the apply: %s", step.name, when, text)
+		if mayExist.MatchString(text) {
 			return // the user looks for it first
 		}
 		plan, err := l.plan(step.config, after)
@@ -358,10 +375,13 @@ func TestLostResponses(t *testing.T) {
 						assert.NilError(t, err)
 					}
 					created, restore := l.lose(lossyStep{"create", core.State{}, block(k.config), restore})
-					if k.change != nil && !mode.publishedOnly {
+					if mode.ignoresKeys { // only creates carry keys
+						return
+					}
+					if k.change != nil {
 						l.lose(lossyStep{"update", created, block(merged(k.config, k.change)), restore})
 					}
-					if k.existing == nil {
+					if name == k.typeName {
 						l.lose(lossyStep{"delete", created, &core.Configuration{}, restore})
 					}
 				})

@@ -78,7 +78,7 @@ For a token that is valid for one run and not stored in the state, use the ephem
 
 // The descriptions of permissions, here and in the ephemeral resource.
 const (
-	permissionsDescription  = "What the token may do: a set of capabilities, each of which the provider's credential must have. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's. " +
+	permissionsDescription = "What the token may do: a set of capabilities, each of which the provider's credential must have. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's. " +
 		"The API gives a new service account all of them: the provider revokes what is not listed before it returns the token, and discards the token if that fails. On an API with the published operations only, which can't revoke permissions, setting it is an error."
 	capabilityDescription   = "Capability, such as `mailbox.view`. Required."
 	resourceTypeDescription = "`workspace` or `domain`, if the capability is restricted to one. Set it with `resource_id`."
