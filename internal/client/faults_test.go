@@ -10,7 +10,6 @@ import (
 	"iter"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,8 +277,8 @@ func none(do func(context.Context, *client.Client, subjects) error) exercise {
 type world struct {
 	*apiservertest.Server
 	subjects
-	// full serves every operation on the store of Server.
-	full                       *apiserver.Service
+	// owner sends every operation, without faults.
+	owner                      *apitest.Client
 	ignoresKeys, publishedOnly bool
 	restore                    func(context.Context) error
 }
@@ -287,11 +286,12 @@ type world struct {
 func newWorld(t *testing.T, ignoresKeys, publishedOnly bool) *world {
 	t.Helper()
 	w := &world{ignoresKeys: ignoresKeys, publishedOnly: publishedOnly}
+	var full *apiserver.Service
 	w.Server = apiservertest.Start(t, apiservertest.Configure(func(o *apiserver.Options) {
 		var err error
 		o.Store, err = sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 		assert.NilError(t, err)
-		w.full, err = apiserver.New(*o)
+		full, err = apiserver.New(*o)
 		assert.NilError(t, err)
 		o.PublishedOnly = publishedOnly
 		if ignoresKeys {
@@ -303,7 +303,8 @@ func newWorld(t *testing.T, ignoresKeys, publishedOnly bool) *world {
 			}
 		}
 	}))
-	owner := &apitest.Client{T: t, HTTP: w.full.OwnerClient(w.AccountID), Account: w.AccountID}
+	owner := &apitest.Client{T: t, HTTP: full.OwnerClient(w.AccountID), Account: w.AccountID}
+	w.owner = owner
 	w.subjects = subjects{account: w.AccountID, domain: owner.Domain("example.com"), emptyDomain: owner.Domain("example.org")}
 	w.mailbox = owner.Mailbox("example.com", "jane")
 	w.record = strconv.Itoa(int(owner.Post("/dns-records", sample.Body(api.CreateDNSRecord.Spec)).Want(201).At("id").(float64)))
@@ -318,49 +319,24 @@ func newWorld(t *testing.T, ignoresKeys, publishedOnly bool) *world {
 	return w
 }
 
-var (
-	uuids    = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-	times    = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
-	recordID = regexp.MustCompile(`"id": ?\d+`)
-	dkim     = regexp.MustCompile(`p=[A-Za-z0-9+/=" ]{50,}`)
-)
-
-// content returns the content of the account without ids and times, with the number of creates and payments.
+// content returns the content of the account, with its creates and payments.
 func (w *world) content(t *testing.T) string {
 	t.Helper()
-	f, err := w.full.DumpFixture(t.Context())
-	assert.NilError(t, err)
-	text, err := json.MarshalIndent(f, "", " ")
-	assert.NilError(t, err)
-	for _, varies := range []*regexp.Regexp{uuids, times, recordID, dkim} {
-		text = varies.ReplaceAll(text, []byte("…"))
-	}
 	var keyed []string
-	for _, e := range w.changes(t) {
+	for _, e := range w.owner.In(t).Changes() {
 		if slices.ContainsFunc(api.Specs(), func(s api.Spec) bool { return s.ID == e.Operation && s.Keyed() }) {
 			keyed = append(keyed, e.Operation)
 		}
 	}
-	slices.Sort(keyed)
-	return string(text) + "\n" + strings.Join(keyed, "\n")
+	return apitest.Content(t, w.Service) + "\n" + strings.Join(keyed, "\n")
 }
 
 // has reports whether an object was created in the account.
 func (w *world) has(t *testing.T, id string) bool {
 	t.Helper()
-	return slices.ContainsFunc(w.changes(t), func(e api.AuditEntry) bool {
+	return slices.ContainsFunc(w.owner.In(t).Changes(), func(e api.AuditEntry) bool {
 		return slices.ContainsFunc(e.Changes, func(c api.AuditChange) bool { return c.Action == "created" && c.ID == id })
 	})
-}
-
-// changes returns the account's audit log.
-func (w *world) changes(t *testing.T) (entries []api.AuditEntry) {
-	t.Helper()
-	path := strings.Replace(api.ListAuditLog.Path, "{account_id}", w.AccountID, 1)
-	resp, err := w.full.OwnerClient(w.AccountID).Get("http://in-process" + path + "?limit=20")
-	assert.NilError(t, err)
-	assert.NilError(t, json.NewDecoder(resp.Body).Decode(&entries))
-	return entries
 }
 
 // network is an http.RoundTripper between a client and the service.
@@ -560,7 +536,7 @@ func (w *world) exercise(t *testing.T, op api.Spec, do exercise, before string) 
 		case lacks && client.IsUnsupported(err) && now == before:
 			continue
 		case err == nil && now != after:
-			fail("it succeeded, and the account is not as without the fault:\n%s", difference(after, now))
+			fail("it succeeded, and the account is not as without the fault:\n%s", apitest.ChangedLines(after, now))
 		case err == nil && op.Keyed() && id != "" && !w.has(t, id) && op.Kind.Tag != api.CancelPlan.Kind.Tag && op.ID != "submit-feedback":
 			fail("it returned the id %s, which no object has", id)
 		case err == nil && strings.HasPrefix(op.ID, "create-") && (op.ID == "create-service-account" || op.ID == "create-master-password") && secret == "":
@@ -568,7 +544,7 @@ func (w *world) exercise(t *testing.T, op api.Spec, do exercise, before string) 
 		case err == nil && loss.refuses && !lacks:
 			fail("it succeeded")
 		case err != nil && now != before && now != after:
-			fail("something else was changed:\n%s", difference(after, now))
+			fail("something else was changed:\n%s", apitest.ChangedLines(after, now))
 		case err != nil && loss.refuses && now != before:
 			fail("it was refused, and changed something")
 		case isLost && (now != after || len(lost.IDs) != 1 || !w.has(t, lost.IDs[0])):
@@ -585,29 +561,7 @@ func (w *world) exercise(t *testing.T, op api.Spec, do exercise, before string) 
 		if now == before { // as the next apply repeats it
 			_, _, again := do(t.Context(), w.connect(new(network)), w.subjects)
 			repeated := content()
-			assert.Check(t, (again == nil || lacks && client.IsUnsupported(again)) && repeated == after, "%s, %s: repeated after %v: %v\n%s", op.ID, name, err, again, difference(after, repeated))
+			assert.Check(t, (again == nil || lacks && client.IsUnsupported(again)) && repeated == after, "%s, %s: repeated after %v: %v\n%s", op.ID, name, err, again, apitest.ChangedLines(after, repeated))
 		}
 	}
-}
-
-// difference returns the lines that only one of two texts has.
-func difference(want, got string) string {
-	count := map[string]int{}
-	for line := range strings.SplitSeq(want, "\n") {
-		count["-"+line]++
-	}
-	for line := range strings.SplitSeq(got, "\n") {
-		if count["-"+line] > 0 {
-			count["-"+line]--
-		} else {
-			count["+"+line]++
-		}
-	}
-	var lines []string
-	for _, line := range slices.Sorted(maps.Keys(count)) {
-		for range count[line] {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
 }
