@@ -221,6 +221,34 @@ func TestSwitchUnsupported(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("active")`, "Can't switch the forwarding rule to jane@example.org of the account off", "still forwards mail")
 }
 
+// TestSwitchRefused refuses to switch a new rule off, which is then deleted again, and an adopted rule,
+// which stays as it was. If the new one can't be deleted either, it is in the state.
+func TestSwitchRefused(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := attributes{"target_email": "jane@example.org", "active": false}
+	refused := fault.Rule{Operation: api.SetForwardingActive.ID, Status: http.StatusForbidden}
+	s.Fault(t, refused)
+	o, diags := p.Apply(t.Context(), typeName, config, nil)
+	acctest.Expect(t, diags, "ERROR: Can't switch the forwarding rule to jane@example.org of the account off", "HTTP 403", "deleted again")
+	assert.Check(t, o.Gone() && len(rules(t, s)) == 0, "the state is %s, and there are %v", o.State, rules(t, s))
+
+	s.Fault(t, fault.Rule{Operation: api.DeleteForwarding.ID, Status: http.StatusForbidden})
+	o, diags = p.Apply(t.Context(), typeName, config, nil)
+	acctest.Expect(t, diags, "ERROR: Can't switch", "HTTP 403", "created with the id "+o.Text("id"), "can't be deleted again", "It will forward mail to jane@example.org", "terraform untaint")
+	assert.Check(t, len(rules(t, s)) == 1 && rules(t, s)[0].ID == o.Text("id"), "the state is %s, and there are %v", o.State, rules(t, s))
+
+	config["on_existing"] = "adopt"
+	o, diags = p.Apply(t.Context(), typeName, config, nil)
+	acctest.Expect(t, diags, "ERROR: Can't switch", "HTTP 403", "was not adopted", "Run apply again")
+	assert.Check(t, o.Gone() && len(rules(t, s)) == 1, "the state is %s, and there are %v", o.State, rules(t, s))
+	s.Faults.Clear()
+	o, diags = p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	assert.Check(t, !o.Gone() && len(rules(t, s)) == 1, "the state is %s, and there are %v", o.State, rules(t, s))
+}
+
 // three creates a rule in each kind of scope: an active one for the domain, an inactive
 // one for the workspace, and a pending one for the account.
 func three(t *testing.T, s *acctest.Server) (domain *api.Domain, ofDomain, ofWorkspace, ofAccount *api.Forwarding) {
