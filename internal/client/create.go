@@ -83,7 +83,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 		// After a success without the object, only a replay does no harm: the API reported the
 		// create as done, even if the lookup finds no object.
 		mayResend := call.AwaitRetry(ctx) && (call.Last.Outcome.In(transport.Unknown) || c.transport.HonoursKeys.Load())
-		found, lookupErr := spec.lookUp(ctx, c, call)
+		found, lookupErr := spec.lookUp(ctx, c, call, mayResend)
 		now := spec.facts
 		now.retry, now.keys = mayResend, c.transport.HonoursKeys.Load()
 		now.slow = call.Last.Outcome.In(transport.Unknown) && call.Last.Took >= slowAttempt
@@ -160,12 +160,14 @@ func (f facts) decide(found int, lookupErr error) decision {
 
 // lookUp returns the objects that the request may have created. It continues for a while after
 // the end of ctx, because otherwise nobody would manage the object.
-func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transport.Call) ([]T, error) {
+func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transport.Call, mayResend bool) ([]T, error) {
 	ctx, cancel := withGrace(ctx, lookupGrace)
 	defer cancel()
 	ctx = transport.WithLookupKey(ctx, call.Key)
 	if spec.find == nil {
-		_ = c.ping(ctx) // its response says whether the API honours keys
+		if mayResend && !spec.paid {
+			_ = c.ping(ctx) // its response says whether the API honours keys
+		}
 		return nil, errNoList
 	}
 	lookups := 1
