@@ -44,6 +44,7 @@
 //	data_source.go list_resource.go action.go ephemeral.go
 //	definition.go                  what describes a kind
 //	scope.go domains.go            references to a domain or a workspace
+//	targets.go                     rules to mailboxes of the same apply
 //	connection.go                  the client and the walk of a provider configuration
 //	identity.go private.go notes.go
 //	report, attribute              packages: failures in words; attributes and values

@@ -51,6 +51,7 @@ type Walk struct {
 	records  map[PlannedRecord]bool
 	// isApply means that the process has acquired an object.
 	isApply bool
+	targets  map[string]*targetFacts // by canonical address
 	// conflicts counts the calls of MayReport.
 	conflicts int
 }
@@ -89,6 +90,11 @@ type keyFacts struct {
 	isCreated bool   // a plan creates or adopts an object with the key
 	isNew     bool   // that plan found no object
 	id        string // of the object in the state, or of the adopted object
+}
+
+type targetFacts struct {
+	isCreated bool     // by this process, as the address of a mailbox
+	pending   []string // ids of the rules that this process created or changed, and that wait for the address
 }
 
 // Conflict is the reason why a resource can't manage an object, in words for a message.
@@ -395,6 +401,47 @@ func (w *Walk) Expected(resourceType string) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// AwaitAddress records a forwarding rule to an address, which is pending after this process created or changed
+// it, and reports whether this process has created a mailbox with the address. The API decides on a target when
+// it gets it, so that a rule stays pending if the mailbox is younger. The later call, AwaitAddress or
+// [Walk.CreateAddress], returns the rule, and its caller sends the target again.
+func (w *Walk) AwaitAddress(rule, address string) (isCreated bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.disabled {
+		return false
+	}
+	target := w.target(address)
+	if !target.isCreated {
+		target.pending = append(target.pending, rule)
+	}
+	return target.isCreated
+}
+
+// CreateAddress records that this process created a mailbox, and returns the ids of the pending rules to its
+// address. See [Walk.AwaitAddress].
+func (w *Walk) CreateAddress(address string) (rules []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.disabled {
+		return nil
+	}
+	target := w.target(address)
+	rules, target.pending, target.isCreated = target.pending, nil, true
+	return rules
+}
+
+// target returns the facts about an address in its canonical form; w.mu must be held.
+func (w *Walk) target(address string) *targetFacts {
+	if w.targets == nil {
+		w.targets = map[string]*targetFacts{}
+	}
+	if w.targets[address] == nil {
+		w.targets[address] = &targetFacts{}
+	}
+	return w.targets[address]
 }
 
 // Domain identifies a domain by its id, its canonical name, or both; "" is unknown.

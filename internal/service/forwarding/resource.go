@@ -14,8 +14,10 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 type Resource struct {
@@ -37,7 +39,11 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	if isFalse(active) && !switchOffNew(ctx, c, &plan, adopted, &resp.Diagnostics) {
 		return
 	}
-	known := switchState{On: active.ValueBool() && !plan.confirmed(), Off: isFalse(active) && !resp.Diagnostics.HasError()}
+	known := switchState{Off: isFalse(active) && !resp.Diagnostics.HasError()}
+	if !resp.Diagnostics.HasError() { // a rule that should be off, and is not, stays pending
+		confirmTarget(ctx, c, r.Walk(), &plan, &resp.Diagnostics)
+	}
+	known.On = active.ValueBool() && !plan.confirmed()
 	if known.On || known.Off {
 		plan.Active = active
 	}
@@ -61,6 +67,24 @@ func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (_ 
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
 	})
 	return created, false, err
+}
+
+// confirmTarget sends the target of a pending rule again if the same apply has created a mailbox with this address
+// after the rule. If the mailbox is still to come, its create does that, see [service.ConfirmTargets].
+func confirmTarget(ctx context.Context, c *client.Client, walk *session.Walk, m *model, diags *diag.Diagnostics) {
+	id, target := m.ID.ValueString(), m.TargetEmail.ValueString()
+	if m.confirmed() || !walk.AwaitAddress(id, canonical(target)) {
+		return
+	}
+	if f := service.ConfirmTarget(ctx, c, m.String(), id, target, diags); f != nil {
+		Definition.SetModel(ctx, c.Domains.Get, m, f)
+	}
+}
+
+// canonical returns an address in the form for comparisons.
+func canonical(address string) string {
+	normalized, _ := customtype.EmailAddress.Normalize(address) // the address is valid
+	return normalized
 }
 
 func (m model) conflictAdvice() string {
@@ -165,7 +189,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	var active types.Bool
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
-	u := update{c, &resp.Diagnostics, state, known}
+	u := update{c, r.Walk(), &resp.Diagnostics, state, known}
 	// Switch off before the target changes, and on after the change, so that no mail is
 	// forwarded to the wrong address.
 	done := (!mustSwitchOff(active, state, known) || u.switchTo(ctx, false)) &&
@@ -185,6 +209,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 // update is an update in progress. now and known contain each completed step, even if a later one fails.
 type update struct {
 	client *client.Client
+	walk   *session.Walk
 	diags  *diag.Diagnostics
 	now    model
 	known  switchState
@@ -221,5 +246,6 @@ func (u *update) redirect(ctx context.Context, target string) bool {
 		return false
 	}
 	Definition.SetModel(ctx, u.client.Domains.Get, &u.now, f)
+	confirmTarget(ctx, u.client, u.walk, &u.now, u.diags)
 	return true
 }

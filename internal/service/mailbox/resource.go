@@ -28,6 +28,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		return
 	}
 	// The mailbox exists from here on: its id goes into the state in any case.
+	service.ConfirmTargets(ctx, c, r.Walk(), []string{created.PrimaryEmail}, &resp.Diagnostics)
 	ready := r.AwaitReady(ctx, c, created, "mailbox "+created.PrimaryEmail, vocab.MailboxProvisioning, func(m *api.Mailbox) string { return m.Status }, &resp.Diagnostics)
 	plan.flatten(ready)
 	r.SetCreated(ctx, resp, c, &plan)

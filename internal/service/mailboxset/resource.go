@@ -86,6 +86,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: &contents{items: map[string]item{}}, known: l.any()}
 	a.adopt(ctx, existing)
 	a.create(ctx, missing)
+	service.ConfirmTargets(ctx, c, a.walk, a.created, &resp.Diagnostics)
 	if len(a.failures) > 0 && len(a.result.items) == 0 {
 		addFailures(&resp.Diagnostics, a.failures, false)
 		return
@@ -145,6 +146,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 		}
 	}
 	a.create(ctx, missing)
+	service.ConfirmTargets(ctx, c, a.walk, a.created, diags)
 	plan.set(a.result)
 	diags.Append(resp.State.Set(ctx, &plan)...)
 	addFailures(diags, a.failures, false)
@@ -184,6 +186,8 @@ type apply struct {
 	walk   *session.Walk
 	domain string
 	known  *api.Mailbox
+	// created contains the addresses of the new mailboxes.
+	created []string
 
 	mu        sync.Mutex // guards the fields below
 	result    *contents
@@ -230,7 +234,7 @@ func (a *apply) create(ctx context.Context, missing []item) {
 			a.fail(i, "Can't create the mailbox "+cmp.Or(i.address.Value, i.key+"@"+a.domain), err)
 			continue
 		}
-		a.known = outcome.Mailbox
+		a.known, a.created = outcome.Mailbox, append(a.created, outcome.Mailbox.PrimaryEmail)
 		a.put(itemOf(i.key, i.entry, outcome.Mailbox))
 	}
 }
