@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -155,6 +156,24 @@ func (c *connection) similarDomain(ctx context.Context, account *client.Client, 
 		compare(strings.ToLower(d.Name))
 	}
 	return similar
+}
+
+// OwnsDomain reports whether the account has a domain with a canonical name. One list, which the first call
+// requests, serves the whole walk. If it can't be read, the account has none.
+func (c *connection) OwnsDomain(ctx context.Context, name string) bool {
+	type namesKey struct{}
+	account := c.ClientIfOpen(ctx)
+	return account != nil && Once(c.Notes(), namesKey{}, func() map[string]bool {
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+		defer cancel()
+		names := map[string]bool{}
+		for d, err := range account.ListDomains(ctx, api.ListDomainsRequest{}) {
+			if err == nil {
+				names[attribute.DomainName(d.Name)] = true
+			}
+		}
+		return names
+	})[name]
 }
 
 // CreatesDomain reports whether the walk creates the domain that a reference names. Such a domain is

@@ -51,7 +51,7 @@ type Walk struct {
 	records  map[PlannedRecord]bool
 	// isApply means that the process has acquired an object.
 	isApply bool
-	targets  map[string]*targetFacts // by canonical address
+	targets map[string]*targetFacts // by canonical address
 	// conflicts counts the calls of MayReport.
 	conflicts int
 }

@@ -112,8 +112,11 @@ func (m model) String() string {
 	return "forwarding rule to " + m.target() + " of " + m.Label()
 }
 
-// target returns the target in the API's form.
+// target returns the target in the API's form, for a message.
 func (m model) target() string {
+	if m.TargetEmail.IsUnknown() {
+		return "an address that is known after the apply"
+	}
 	target := m.TargetEmail.ValueString()
 	if canonical, err := customtype.EmailAddress.Normalize(target); err == nil {
 		return canonical

@@ -18,6 +18,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
+// contact is a valid contact_info.
+var contact = attributes{
+	"first_name": "Zoë", "last_name": "Müller", "organization": "Example GmbH", "email": "hostmaster@example.com", "phone": "+493023125000",
+	"address_1": "Straße 1", "zip": "10115", "city": "Berlin", "state": "Berlin", "country": "DE",
+}
+
 // mailboxOf is a resource that creates the mailbox joe@example.com.
 var mailboxOf = map[string]attributes{
 	"mailhost_mailbox":     {"domain": "example.com", "local_part": "Joe", "first_name": "Joe", "last_name": "Roe"},
@@ -147,9 +153,7 @@ func TestTargetsOfSameApply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := protocol(t)
-			domain := attributes{"name": "example.com", "contact_info": attributes{
-				"first_name": "Zoë", "last_name": "Müller", "organization": "Example GmbH", "email": "hostmaster@example.com", "phone": "+493023125000", "address_1": "Straße 1", "zip": "10115", "city": "Berlin", "state": "Berlin", "country": "DE",
-			}}
+			domain := attributes{"name": "example.com", "contact_info": contact}
 			_, diags := p.Apply(t.Context(), "mailhost_domain", domain, nil)
 			p.NoErrors(diags)
 			type call struct {
