@@ -227,7 +227,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: with(office, "workspace_id", s.WorkspaceID), does: noChange},
 				{config: jane, does: replaces, want: values{"scope_id": d.ID}},
 			},
-			ids: []string{"BÜCHER.com/JANE@example.org", d.ID + "/jane@example.org"}, notImported: []string{"domain", "target_email"},
+			ids: []string{"BÜCHER.com/JANE@example.org", d.ID + "/jane@example.org"}, notImported: []string{"active", "domain", "target_email"},
 			remove: func(id string) error { return s.Client.Forwarding.Delete(t.Context(), id) },
 			refused: []refusedConfig{
 				{values{"target_email": "jane.example.org"}, []string{"target_email must be an e-mail address"}},

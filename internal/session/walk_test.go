@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -324,4 +326,35 @@ func TestZones(t *testing.T) {
 			assert.Check(t, !w.PlanRecord(session.PlannedRecord{Domain: other, Name: "www", Type: "A"}), "%v is %v", zone.Domain, other)
 		}
 	}
+}
+
+// TestTargets records many rules and the mailboxes of their targets at once: exactly one of the two calls returns
+// each rule.
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	const n = 500
+	w := new(session.Walk)
+	var rechecked [n]atomic.Int32
+	var wg sync.WaitGroup
+	for i := range n {
+		address := fmt.Sprintf("joe%d@example.com", i)
+		wg.Go(func() {
+			if w.AwaitAddress(fmt.Sprint(i), address) {
+				rechecked[i].Add(1)
+			}
+		})
+		wg.Go(func() {
+			for _, rule := range w.CreateAddress(address) {
+				assert.Check(t, is.Equal(rule, fmt.Sprint(i)))
+				rechecked[i].Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range n {
+		assert.Check(t, rechecked[i].Load() == 1, "the rule %d is returned %d times", i, rechecked[i].Load())
+	}
+	w = new(session.Walk)
+	w.Disable()
+	assert.Check(t, w.CreateAddress("joe@example.com") == nil && !w.AwaitAddress("1", "joe@example.com") && w.CreateAddress("joe@example.com") == nil, "a disabled walk records")
 }

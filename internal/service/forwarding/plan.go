@@ -220,7 +220,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	touched := mustSwitchOff(active, state, known)
 	if plan.TargetEmail.Equal(state.TargetEmail) {
 		plan.keepVerification(state)
-		if active.IsNull() || active.ValueBool() && !state.confirmed() {
+		if active.IsNull() || active.ValueBool() && !state.confirmed() && !state.Active.IsNull() {
 			plan.Active = state.Active
 		}
 		if mustSwitchOn(active, state, known) {

@@ -138,11 +138,18 @@ func switchOffNew(ctx context.Context, c *client.Client, created *model, adopted
 	return false
 }
 
+// Read leaves active null after the import of a pending rule, so that a generated configuration omits it: false would
+// switch the rule off as soon as the recipient has confirmed.
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
+	isImport := known.Imported && state.VerificationState.IsNull()
 	err := r.Resource.Read(ctx, c, state, req, resp)
-	if err == nil && known.On && !state.confirmed() {
+	switch {
+	case err != nil || state.confirmed():
+	case known.On:
 		state.Active = types.BoolValue(true)
+	case isImport:
+		state.Active = types.BoolNull()
 	}
 	return err
 }
