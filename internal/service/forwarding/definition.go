@@ -63,10 +63,11 @@ var Definition = &service.Definition[api.Forwarding, model]{
 }
 
 const description = "A rule that forwards the mail of the account, of a workspace or of a domain to an address.\n\n" +
-	"A target that is an address of the account (of a mailbox or an alias) receives mail at once. If that address is deleted, the rule stops forwarding until it is verified again, even if the address is created again: the plan warns and explains what to do.\n\n" +
-	"Any other target gets a message with a verification link. Mail is forwarded after the recipient has opened the link and confirmed, within 72 hours; `verification_state` shows the progress. Terraform does not wait for the confirmation, and its progress never shows up as a change. " +
-	"If the state is `expired`, or the message was lost, send a new message with the action `mailhost_resend_forwarding_verification` (Terraform 1.14 and later), " +
+	"A target that is an address of the account (of a mailbox or an alias) receives mail at once, also if the same apply creates the mailbox, in any order. If that address is deleted, the rule stops forwarding until it is verified again, even if the address is created again.\n\n" +
+	"Any other target gets a message with a verification link. Mail is forwarded after the recipient has opened the link and confirmed, within 72 hours; `verification_state` shows the progress. Terraform does not wait for the confirmation, and its progress never shows up as a change.\n\n" +
+	"**A rule that forwards no mail until you act is a warning of every plan:** its link is expired, its target was deleted, no mailbox of your domain has the target's address, or the mailbox was created later. Send a new message with the action `mailhost_resend_forwarding_verification` (Terraform 1.14 and later), " +
 	"or replace the rule: `terraform apply -replace=mailhost_forwarding.<name>`. An API with the published operations only can't delete the old rule; delete it in the service's own control panel first.\n\n" +
+	"Plans also warn of a rule that they delete, replace, redirect or switch off, and of a new one to an address outside the account. A target that another rule of the scope has is an error, because the two could not be applied in a safe order: the error explains how to exchange two targets.\n\n" +
 	"The API limits verification messages for each account: mailhostd allows 20 at once, and one a minute after that. An apply that creates more such rules retries for up to five minutes for each rule, and then fails; run it again to continue. Rules to addresses of the account are not limited.\n\n" +
 	"A rule of a domain is deleted together with the domain."
 
@@ -75,7 +76,7 @@ func attributes() map[string]schema.Attribute {
 		"target_email": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.EmailAddress,
-			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Changing it updates the rule in place and restarts its verification.",
+			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. For a mailbox of this configuration, refer to its `primary_email`. Changing it updates the rule in place and restarts its verification.",
 		},
 		"active": schema.BoolAttribute{
 			Optional: true,

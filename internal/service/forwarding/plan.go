@@ -82,8 +82,8 @@ func (r *Resource) checkTarget(ctx context.Context, plan, state model, diags *di
 	diags.AddAttributeError(path.Root("target_email"), "The "+state.String()+" can't forward to "+target,
 		"A scope has one rule for a target, and the rule with the id "+other.ID+" has this one. An apply changes and deletes rules in any order, so it may fail even if the plan takes the target from the other rule. Nothing was changed.\n\n"+
 			"- If the plan gives the other rule another target, or deletes it, apply that first: terraform apply -target=<address of the other rule>.\n"+
-			"- To exchange the targets of two rules, leave the configuration as it is, and exchange the addresses of the rules in the state, which needs no confirmation: "+
-			"terraform state mv with the first address and a new one, with the second and the first, and with the new one and the second.\n"+
+			"- To exchange the targets of two rules a and b, leave the configuration as it is, and exchange the names of the rules in the state, so that nobody has to confirm again:\n\n"+
+			"  terraform state mv mailhost_forwarding.a mailhost_forwarding.c\n  terraform state mv mailhost_forwarding.b mailhost_forwarding.a\n  terraform state mv mailhost_forwarding.c mailhost_forwarding.b\n\n"+
 			"- Otherwise change target_email, or delete one of the two rules.")
 }
 
