@@ -68,10 +68,10 @@ func (m *chain[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanReq
 // planCreate plans an object that the state lacks: a create, an adoption, a tainted object, or the second
 // plan of a replacement.
 func (m *chain[T, M]) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !m.checkCredential(ctx, &resp.Diagnostics) {
+	if !m.recordPlannedCreate(ctx, req, resp) { // before any request, so that other plans know of the create
 		return
 	}
-	if !m.recordPlannedCreate(ctx, req, resp) {
+	if !m.checkCredential(ctx, &resp.Diagnostics) {
 		return
 	}
 	m.planOwn(ctx, req, resp)

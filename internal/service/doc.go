@@ -6,7 +6,7 @@
 // ModifyPlan in the plan, and once more in the apply before a Create or an Update. It plans a replacement
 // twice, as a change and then as a create, and shows no warnings of the second plan. So a mailbox is
 //
-//	created    ModifyPlan  checkCredential; recordPlannedCreate: no other resource creates the address;
+//	created    ModifyPlan  recordPlannedCreate: no other resource creates the address; checkCredential;
 //	                       WarnMissingDomain; the kind looks the address up and finds nothing; reportLosses;
 //	                       planValues: the address and what else is known; recordLookup
 //	           Create      withTimeout; the kind sends the request and waits (AwaitReady); SetCreated;
