@@ -71,7 +71,7 @@ func (r *Resource) checkTarget(ctx context.Context, plan, state model, diags *di
 	if c == nil || plan.TargetEmail.IsUnknown() {
 		return
 	}
-	target := plan.TargetEmail.ValueString()
+	target := plan.target()
 	other := r.findListed(ctx, c, target, func(f *api.Forwarding) bool {
 		return !strings.EqualFold(f.ID, state.ID.ValueString()) && f.ScopeType == state.ScopeType.ValueString() && strings.EqualFold(f.ScopeID, state.ScopeID.ValueString()) &&
 			!r.Walk().IsGone(session.Object{Type: typeName, ID: f.ID})

@@ -215,7 +215,7 @@ func TestTakenTargets(t *testing.T) {
 		refused string
 	}
 	for name, changes := range map[string][]change{
-		"exchanged":                 {{at("JOE@example.org"), jane, "jane@example.org of domain " + d.ID + " can't forward to JOE@example.org"}, {at("jane@example.org"), joe, "joe@example.org of domain " + d.ID + " can't forward to jane@example.org"}},
+		"exchanged":                 {{at("JOE@example.org"), jane, "jane@example.org of domain " + d.Name + " can't forward to joe@example.org"}, {at("jane@example.org"), joe, "joe@example.org of domain " + d.Name + " can't forward to jane@example.org"}},
 		"in a chain":                {{at("joe@example.org"), jane, "can't forward to joe@example.org"}, {at("free@example.org"), joe, ""}},
 		"of a rule that stays":      {{at("joe@example.org"), jane, "can't forward to joe@example.org"}, {at("joe@example.org"), joe, ""}},
 		"of a rule that is deleted": {{at("joe@example.org"), jane, "can't forward to joe@example.org"}, {nil, joe, ""}},

@@ -104,7 +104,7 @@ func losses(_ context.Context, ch service.Change[model]) []service.Loss {
 	switch ch.Fate {
 	case service.Destroyed, service.Replaced:
 		l := ch.Ending("deletes", "the "+ch.Before.String(), service.Access)
-		l.Consequence = fmt.Sprintf("Whoever uses it for a mailbox of %s is locked out: the old secret stops working.", ch.Before.Expand())
+		l.Consequence = fmt.Sprintf("Whoever uses it for a mailbox of %s is locked out: the old secret stops working.", ch.Before.Label())
 		if ch.Fate == service.Replaced && !ch.Before.recorded() && len(ch.Replacing) > 0 {
 			l.Because = fmt.Sprintf("Terraform does not know its secret, so the value of %s counts as a new one, and the API can't change a secret.", ch.Replacing[0])
 		}
