@@ -16,7 +16,7 @@ func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsReque
 }
 
 // FindDNSRecords returns the records of a domain (id or name) with a type, name
-// and value, in any spelling; an empty value matches every value.
+// and value, in any spelling; an empty type or value matches every one.
 func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, value string) ([]api.DNSRecord, error) {
 	return c.findDNSRecords(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
 }
@@ -32,7 +32,7 @@ func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBod
 	}
 	records := c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: want.Domain, Type: want.Type, Name: want.Name})
 	return filter(records, func(r *api.DNSRecord) bool {
-		return r.Type == want.Type &&
+		return (want.Type == "" || r.Type == want.Type) &&
 			dnsdata.EqualNames(r.Name, want.Name, zone) &&
 			(want.Value == "" || dnsdata.EqualValues(want.Type, r.Value, want.Value)) &&
 			(want.Prio == nil || r.Priority != nil && *r.Priority == *want.Prio)

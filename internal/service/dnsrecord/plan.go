@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -39,17 +42,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// losses returns the losses of a planned change.
-func losses(_ context.Context, ch service.Change[model]) []service.Loss {
-	switch ch.Fate {
-	case service.Destroyed, service.Replaced:
-		l := ch.Ending("deletes", "the "+ch.Before.String(), service.DNS)
-		l.Consequence = "The name can't be resolved any more with the value " + shortened(ch.Before.Value.ValueString()) + "."
-		return []service.Loss{l}
-	}
-	return nil
-}
-
 // planExisting reports in the plan of a new record an existing identical record.
 func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()
@@ -57,22 +49,44 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if c == nil || diags.HasError() || plan.Domain.IsUnknown() || r.CreatesDomain(domain) {
 		return
 	}
-	key := func(name, recordType string) string {
-		if relative, err := dnsdata.NormalizeName(name, attribute.DomainName(domain)); err == nil {
-			name = relative
-		}
-		return name + " " + recordType
+	all, err := listed(ctx, c, r.Notes(), domain)
+	if err != nil { // the create then detects an existing record
+		return
 	}
-	found := service.FindListed(r.Notes(), domain, c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: domain}),
-		func(found *api.DNSRecord) string { return key(found.Name, found.Type) }, key(plan.Name.ValueString(), plan.Type.ValueString()), plan.isSame)
-	if found == nil {
+	candidates := all[listKey(plan.Name.ValueString(), plan.Type.ValueString(), attribute.DomainName(domain))]
+	i := slices.IndexFunc(candidates, func(found api.DNSRecord) bool { return plan.isSame(&found) })
+	if i < 0 {
 		return
 	}
 	unchanged := []string{"value", "priority"} // they mean the same
 	if plan.TTL.IsUnknown() {
 		unchanged = append(unchanged, "ttl")
 	}
-	r.AdoptOrRefuse(diags, plan.OnExisting, r.DescribeExisting(ctx, &located{DNSRecord: *found}, plan, plan.importID(), unchanged...))
+	r.AdoptOrRefuse(diags, plan.OnExisting, r.DescribeExisting(ctx, &located{DNSRecord: candidates[i]}, plan, plan.importID(), unchanged...))
+}
+
+// listed returns the records of a domain by their [listKey]. The list is read once in a walk.
+func listed(ctx context.Context, c *client.Client, notes *sync.Map, domain string) (map[string][]api.DNSRecord, error) {
+	type listOf struct{ domain string }
+	return service.Once(notes, listOf{domain}, func() func() (map[string][]api.DNSRecord, error) {
+		all := map[string][]api.DNSRecord{}
+		for r, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: domain}) {
+			if err != nil {
+				return func() (map[string][]api.DNSRecord, error) { return nil, err }
+			}
+			key := listKey(r.Name, r.Type, attribute.DomainName(domain))
+			all[key] = append(all[key], r)
+		}
+		return func() (map[string][]api.DNSRecord, error) { return all, nil }
+	})()
+}
+
+// listKey identifies the records of a name, in any form, and a type.
+func listKey(name, recordType, domain string) string {
+	if relative, err := dnsdata.NormalizeName(name, domain); err == nil {
+		name = relative
+	}
+	return name + " " + recordType
 }
 
 // warnNoUpdate warns in a plan that changes the record, if the API can't. It adds no error,
@@ -125,7 +139,8 @@ var twoPolicies = map[dnsdata.Purpose]string{
 
 // checkSecondPolicy reports in a plan an existing policy of the same purpose at the name. It adds an
 // error, because the API will refuse the second policy, but only a warning if the existing record may
-// be in the state, because the same plan may replace or delete it. A system-managed policy yields to
+// be in the state, because the same plan may replace or delete it. In an apply nothing tells whether the
+// state contains it, so the record gets some time to disappear. A system-managed policy yields to
 // the new one. Nothing is reported if the API can't list records.
 func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	key := plan.naturalKey()
@@ -135,25 +150,42 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *dia
 	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || !purpose.Single() && !isKey {
 		return
 	}
+	var other *api.DNSRecord
+	isInState := false
+	outlast(ctx, func() bool {
+		if other = secondPolicy(ctx, c, plan, isKey); other != nil {
+			isInState = r.Walk().MayBeInState(session.Object{Type: typeName, ID: strconv.FormatInt(other.ID, 10)})
+		}
+		return other != nil && !other.IsSystemManaged && !isInState && !r.HasRefreshed()
+	})
+	switch {
+	case other == nil:
+	case other.IsSystemManaged:
+		diags.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", key.name, key.domain),
+			"The domain has a system-managed DKIM record there, which stays: with two keys at one selector, verifiers may take the wrong one. Choose another selector.")
+	default:
+		addSecondPolicy(diags, key, purpose, *other, isInState)
+	}
+}
+
+// secondPolicy returns the record of the domain that the planned one must not stand beside, or nil: a
+// policy of the same purpose, or a system-managed DKIM key.
+func secondPolicy(ctx context.Context, c *client.Client, plan model, isKey bool) *api.DNSRecord {
+	key := plan.naturalKey()
+	purpose := dnsdata.PurposeOf(key.recordType, key.value)
 	found, err := c.FindDNSRecords(ctx, key.domain, key.recordType, key.name, "")
 	if err != nil {
-		return
+		return nil
 	}
 	for _, other := range found {
-		if plan.sameValue(other.Value, key.value) {
-			continue // the same record, to be replaced, or a conflict that the create reports
-		}
-		if isKey && other.IsSystemManaged {
-			diags.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", key.name, key.domain),
-				"The domain has a system-managed DKIM record there, which stays: with two keys at one selector, verifiers may take the wrong one. Choose another selector.")
-			return
-		}
-		id := strconv.FormatInt(other.ID, 10)
-		if purpose.Single() && !other.IsSystemManaged && dnsdata.PurposeOf(other.Type, other.Value) == purpose && id != plan.ID.ValueString() {
-			addSecondPolicy(diags, key, purpose, other, r.Walk().MayBeInState(session.Object{Type: typeName, ID: id}))
-			return
+		switch {
+		case plan.sameValue(other.Value, key.value): // the same record, to be replaced, or a conflict that the create reports
+		case isKey && other.IsSystemManaged,
+			purpose.Single() && !other.IsSystemManaged && dnsdata.PurposeOf(other.Type, other.Value) == purpose && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString():
+			return &other
 		}
 	}
+	return nil
 }
 
 // addSecondPolicy reports a second policy; other is the existing one.
@@ -162,7 +194,7 @@ func addSecondPolicy(diags *diag.Diagnostics, key recordKey, purpose dnsdata.Pur
 	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Receivers ignore both of two: %s.\n\n", other.ID, other.Value, twoPolicies[purpose])
 	if !isInState {
 		diags.AddAttributeError(path.Root("value"), summary, detail+
-			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first, in an apply of its own.", other.ID))
+			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first. If this apply removes it too, run apply again.", other.ID))
 		return
 	}
 	diags.AddAttributeWarning(path.Root("value"), summary, detail+

@@ -1,6 +1,7 @@
 package dnsrecord_test
 
 import (
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -26,10 +27,10 @@ func TestSecondPolicy(t *testing.T) {
 		config map[string]any
 		want   []string
 	}{
-		"at the apex":       {txt("@", `"V=SPF1 " "-all"`), nil}, // it replaces the system-managed one
-		"absolute":          {txt("Example.com", "v=spf1"), nil},
+		"at the apex":       {txt("@", `"V=SPF1 " "-all"`), []string{"WARNING", "changes the SPF of example.com"}}, // it replaces the system-managed one
+		"absolute":          {txt("Example.com", "v=spf1"), []string{"WARNING", "changes the SPF of example.com"}},
 		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{`ERROR at AttributeName("value")`, "A second SPF record at news of example.com", policy, "permerror", "Put all into one record"}},
-		"a DMARC":           {txt("_dmarc", "v=DMARC1; p=reject"), nil},
+		"a DMARC":           {txt("_dmarc", "v=DMARC1; p=reject"), []string{"WARNING", "changes the DMARC of example.com"}},
 		"a second DMARC":    {txt("_dmarc.site", "v=DMARC1; p=reject"), []string{`ERROR at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com", "RFC 9989"}},
 		"a DMARC elsewhere": {txt("_dmarc.news", "v=DMARC1; p=reject"), nil},
 		"another kind":      {txt("_dmarc.site", "v=TLSRPTv1; rua=mailto:a@example.com"), nil},
@@ -39,10 +40,11 @@ func TestSecondPolicy(t *testing.T) {
 		"no policy":         {txt("@", "v=spf10"), nil},
 		"unknown value":     {txt("@", acctest.Unknown), nil},
 		"unknown name":      {txt(acctest.Unknown, policy), nil},
-		"of no such domain": {map[string]any{"domain": "example.net", "name": "@", "type": "TXT", "value": policy}, []string{"does not have the domain example.net"}},
+		"of no such domain": {map[string]any{"domain": "example.net", "name": "@", "type": "TXT", "value": policy}, []string{"WARNING", "does not have the domain example.net"}},
 	} {
 		_, diags := p.Plan(typeName, c.config, nil)
 		assert.Check(t, c.want != nil || len(diags) == 0, "%s: %s", name, acctest.Render(diags))
+		assert.Check(t, len(c.want) == 0 || (c.want[0] == "WARNING") == (acctest.Errors(diags) == 0), "%s: %s", name, acctest.Render(diags))
 		acctest.Expect(t, diags, c.want...)
 	}
 }
@@ -60,10 +62,9 @@ func TestSecondPolicyLater(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Plan(typeName, txt("news", "v=spf1 -all"), text)
 	acctest.Expect(t, diags, `ERROR at AttributeName("value")`, "A second SPF record")
-	for _, value := range []string{policy, "v=spf1 -all"} {
-		if _, diags := p.Plan(typeName, txt("news", value), own); len(diags) > 0 {
-			t.Error(acctest.Render(diags))
-		}
+	for i, value := range []string{policy, "v=spf1 -all"} {
+		_, diags := p.Plan(typeName, txt("news", value), own)
+		assert.Check(t, len(diags) == i && strings.Count(acctest.Render(diags), "changes the SPF of news.example.com") == i, acctest.Render(diags))
 	}
 	// In another domain it is a new record, and the plan of its create reports the policy.
 	s.Domain(t, "example.org")
@@ -71,8 +72,8 @@ func TestSecondPolicyLater(t *testing.T) {
 	elsewhere := txt("news", "v=spf1 -all")
 	elsewhere["domain"] = "example.org"
 	plan, diags := p.Walk().Plan(typeName, elsewhere, text)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the TXT record news of example.com")
-	assert.Check(t, len(diags) == 1 && len(plan.Replace) > 0, acctest.Render(diags))
+	acctest.Expect(t, diags, "WARNING: The plan replaces the TXT record news of example.com", "The plan changes the SPF of news.example.org")
+	assert.Check(t, len(diags) == 2 && len(plan.Replace) > 0, acctest.Render(diags))
 	p.Together() // one provider process refreshes and plans
 	_, diags = p.Read(typeName, own)
 	p.NoErrors(diags)

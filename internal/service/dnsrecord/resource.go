@@ -36,7 +36,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		report.Error(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
-	created, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
+	created, err := Create(ctx, c, api.CreateDNSRecordBody{
 		Domain: plan.Domain.ValueString(), Name: plan.Name.ValueString(), Type: plan.Type.ValueString(),
 		Value: plan.Value.ValueString(), TTL: plan.TTL.ValueInt64Pointer(), Prio: plan.Priority.ValueInt64Pointer(),
 	})
@@ -68,7 +68,12 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	body := expandUpdate(plan, state)
 	if body != (api.UpdateDNSRecordBody{}) {
-		record, err := c.UpdateDNSRecord(ctx, state.ID.ValueString(), body)
+		var record *api.DNSRecord
+		var err error
+		outlast(ctx, func() bool {
+			record, err = c.UpdateDNSRecord(ctx, state.ID.ValueString(), body)
+			return client.IsConflict(err)
+		})
 		if err != nil {
 			addUpdateError(&resp.Diagnostics, err, state)
 			return
@@ -167,10 +172,7 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in sessio
 		}
 		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ExistsAdvice(typeName, plan.importID())
 	}
-	if purpose := dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()); purpose.Single() {
-		return fmt.Sprintf("Merge the values into one %s record: import the existing one and change its value, or remove it first.", purpose)
-	}
-	return "Change the name or the type, or remove the other record first."
+	return exclusionAdvice(ctx, c, plan)
 }
 
 func addUpdateError(diags *diag.Diagnostics, err error, state model) {
