@@ -82,8 +82,9 @@ type Loss struct {
 
 // Guard refuses a plan with a larger loss than the configuration allows.
 type Guard struct {
-	// Does replaces the Does of the loss after "The plan would ", for a loss with objects that don't count.
-	Does string
+	// Does replaces the Does of the loss after "The plan would ", for a loss with objects that don't count. Lists
+	// replaces its Lists.
+	Does, Lists string
 	// Counted lists the lost objects that count.
 	Counted []string
 	// Max is max_deletions. Default replaces a null or unknown value.
@@ -152,7 +153,7 @@ func (l Loss) refuse(diags *diag.Diagnostics, allowed string) {
 	}
 	l.At = path.Root("max_deletions")
 	l.add(diag.NewErrorDiagnostic(fmt.Sprintf("The plan would %s, and %s", does, allowed),
-		report.Paragraphs(l.Because, l.Lists+report.Bullets(l.Guard.Counted), "Nothing was changed. "+next)), diags)
+		report.Paragraphs(l.Because, cmp.Or(l.Guard.Lists, l.Lists)+report.Bullets(l.Guard.Counted), "Nothing was changed. "+next)), diags)
 }
 
 func (l Loss) add(d diag.Diagnostic, diags *diag.Diagnostics) {

@@ -228,7 +228,7 @@ func (s step) update() (body api.UpdateDNSRecordBody) {
 
 // create creates the record of a step, or adopts an identical record that others created.
 func (r *run) create(ctx context.Context, s step) error {
-	_, err := r.client.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: r.id, Name: s.name, Type: s.recordType, Value: s.rdata, TTL: &s.ttl, Prio: s.prio()})
+	_, err := dnsrecord.Create(ctx, r.client, api.CreateDNSRecordBody{Domain: r.id, Name: s.name, Type: s.recordType, Value: s.rdata, TTL: &s.ttl, Prio: s.prio()})
 	if !client.IsConflict(err) {
 		return err
 	}

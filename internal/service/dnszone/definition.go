@@ -21,9 +21,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -135,24 +137,33 @@ func settings() map[string]schema.Attribute {
 	limit := func(operation string) string {
 		return fmt.Sprintf("How long %s may take in all, such as `90s` or `1h`. Default: `%dm`. What is not done by then is an error, and the next apply continues.", operation, int(defaultTimeout.Minutes()))
 	}
-	return map[string]schema.Attribute{"timeouts": attribute.Timeouts(timeouts.Opts{
-		Create: true, CreateDescription: limit("a create"),
-		Update: true, UpdateDescription: limit("an update"),
-		Delete: true, DeleteDescription: limit("a destroy"),
-	})}
+	return map[string]schema.Attribute{
+		"max_deletions": schema.Int64Attribute{
+			Optional:   true,
+			Validators: []validator.Int64{int64validator.AtLeast(0)},
+			MarkdownDescription: fmt.Sprintf("How many names of the domain a plan may remove: names that lose all their records, whoever has created them. A plan that removes more is an error that names them, so that a zone file which was cut off deletes nothing. "+
+				"A destroy of the resource is not limited. Default: %d names or %d %% of them, whichever is more.", mostRemoved, mostRemovedPercent),
+		},
+		"timeouts": attribute.Timeouts(timeouts.Opts{
+			Create: true, CreateDescription: limit("a create"),
+			Update: true, UpdateDescription: limit("an update"),
+			Delete: true, DeleteDescription: limit("a destroy"),
+		}),
+	}
 }
 
 type model struct {
 	service.InDomain
 
-	ID         types.String      `tfsdk:"id"`
-	Domain     customtype.String `tfsdk:"domain"`
-	Records    types.Map         `tfsdk:"records"`
-	Ignore     types.List        `tfsdk:"ignore"`
-	Purged     types.List        `tfsdk:"purged"`
-	DomainID   types.String      `tfsdk:"domain_id"`
-	DomainName types.String      `tfsdk:"domain_name"`
-	Timeouts   timeouts.Value    `tfsdk:"timeouts"`
+	ID           types.String      `tfsdk:"id"`
+	Domain       customtype.String `tfsdk:"domain"`
+	Records      types.Map         `tfsdk:"records"`
+	Ignore       types.List        `tfsdk:"ignore"`
+	Purged       types.List        `tfsdk:"purged"`
+	DomainID     types.String      `tfsdk:"domain_id"`
+	DomainName   types.String      `tfsdk:"domain_name"`
+	MaxDeletions types.Int64       `tfsdk:"max_deletions"`
+	Timeouts     timeouts.Value    `tfsdk:"timeouts"`
 }
 
 func (m model) String() string {

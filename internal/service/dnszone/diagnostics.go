@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -17,22 +16,6 @@ import (
 // count returns a text such as "2 DNS records".
 func count(n int) string { return fmt.Sprintf("%d DNS %s", n, report.Plural(n, "record", "records")) }
 
-// warnRemoval warns in a plan about the removal of records that no apply of the zone wrote and
-// the configuration does not contain. further is added at the end.
-func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, further string) {
-	if len(removed) == 0 {
-		return
-	}
-	diags.AddAttributeWarning(recordsPath, fmt.Sprintf("The plan removes %s of %s", count(len(removed)), domain),
-		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", report.Bullets(lines(removed)), mailNote(removed), further))
-}
-
-// warnUnnamed warns in a plan with an unknown attribute on which the removals depend.
-func warnUnnamed(diags *diag.Diagnostics, attribute string) {
-	diags.AddAttributeWarning(path.Root(attribute), "The plan can't name the DNS records that the zone removes",
-		fmt.Sprintf("Only the apply will know %[1]s. It removes every record of the domain that neither records nor ignore has. To see them before, set %[1]s to a value that the plan knows.", attribute))
-}
-
 // warnPurged warns, in the apply that takes a domain over, about the removed records: others
 // may have added records after the plan.
 func warnPurged(diags *diag.Diagnostics, domain string, removed []record) {
@@ -40,13 +23,6 @@ func warnPurged(diags *diag.Diagnostics, domain string, removed []record) {
 		diags.AddWarning(fmt.Sprintf("%s of %s %s removed", count(len(removed)), domain, report.Plural(len(removed), "was", "were")),
 			fmt.Sprintf("The zone has taken the domain over, and records does not have:%s\n\nIf the plan knew the domain, it has named those that it had by then. To put one back, add it to records.", report.Bullets(lines(removed))))
 	}
-}
-
-func mailNote(removed []record) string {
-	if slices.ContainsFunc(removed, func(r record) bool { return r.recordType == dnsdata.TypeMX }) {
-		return "\n\nMX records are among them: mail for these names is no longer delivered to their hosts. Without MX records of your own, mail for the domain itself is delivered to the service's own hosts again."
-	}
-	return ""
 }
 
 // warnReleased warns in a plan about records of the state that now match ignore.
@@ -103,12 +79,8 @@ func addContradicting(diags *diag.Diagnostics, domain string, records []session.
 			report.FirstBullets(slices.Compact(names)), dnsrecord.ZoneAdvice))
 }
 
-// warnDestroy warns in a plan that destroys a zone.
-func warnDestroy(diags *diag.Diagnostics, domain string, deleted, staying []record) {
-	if len(deleted) > 0 {
-		diags.AddWarning(fmt.Sprintf("The plan deletes %s of %s", count(len(deleted)), domain),
-			fmt.Sprintf("Names that have no other record can't be resolved any more:%s%s\n\nTo keep the records and only stop managing them, use a removed block with lifecycle { destroy = false } (or terraform state rm).", report.Bullets(lines(deleted)), mailNote(deleted)))
-	}
+// warnStaying warns in a plan that destroys a zone about the records of others.
+func warnStaying(diags *diag.Diagnostics, domain string, staying []record) {
 	if len(staying) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s %s", count(len(staying)), domain, report.Plural(len(staying), "stays", "stay")), "Others have created them since the last apply, so the destroy leaves them:"+report.FirstBullets(lines(staying)))
 	}

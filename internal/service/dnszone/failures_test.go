@@ -72,8 +72,9 @@ func TestFailures(t *testing.T) {
 						p.NoErrors(diags)
 					}
 					plan, diags := p.Walk().Plan(typeName, step.config, o)
-					if p.NoErrors(diags); name == "update" && len(diags) > 0 { // the plan's changes show what it removes
-						t.Errorf("the plan says %s", acctest.Render(diags))
+					if p.NoErrors(diags); name == "update" {
+						acctest.Expect(t, diags, "The plan removes 2 DNS records", "Managed by this zone so far:\n  - old A 192.0.2.1\n  - www A 192.0.2.1\n\n")
+						assert.Check(t, len(diags) == 1, "the plan says %s", acctest.Render(diags))
 					}
 					rule := rule
 					var recordType string
@@ -98,7 +99,8 @@ func TestFailures(t *testing.T) {
 					}
 					if step.config == nil {
 						_, diags = p.Destroy(t.Context(), typeName, o)
-						assert.Check(t, len(diags) == 1 && acctest.Errors(diags) == 0, acctest.Render(diags))
+						acctest.Expect(t, diags, "The plan deletes ", "The plan changes the MX of example.com")
+						assert.Check(t, len(diags) == 2 && acctest.Errors(diags) == 0, acctest.Render(diags))
 						expectExisting(t, s, contents{})
 						return
 					}

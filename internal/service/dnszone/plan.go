@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -11,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -54,9 +54,6 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientIfOpen(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
-		if c == nil || c.Supports(ctx, api.DeleteDNSRecord.Spec, "1") { // an id, whether or not a record has it
-			warnUnnamed(diags, "domain")
-		}
 		return
 	}
 	ref := plan.Domain.ValueString()
@@ -87,7 +84,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 			return
 		}
 	}
-	has, err := z.read(ctx)
+	has, err := z.readOnce(ctx, r.Notes())
 	switch {
 	case errors.Is(err, errUnreadable):
 		warnUnseen(diags, z.name)
@@ -99,15 +96,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		// first plan did not know the domain and named no record.
 		if uuid.Validate(ref) == nil && r.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id}) {
 			plan.Purged = types.ListNull(types.StringType)
-			return
 		}
-		ignored, isKnown := patternsOf(config.Ignore, z.name)
-		removed, _ := removedFrom(has.ttls(nil), entries, ignored)
-		further := ""
-		if !isKnown || config.Records.IsUnknown() || slices.ContainsFunc(entries, func(e entry) bool { return !e.isKnown }) {
-			further = "\n\nSome values of records or ignore are known only after the apply: what records has then, or ignore matches, stays."
-		}
-		warnRemoval(diags, z.name, removed, further)
 	}
 }
 
@@ -156,38 +145,20 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	before, o := contents(prior), originOf(ctx, req.Private)
-	unknown := ""
 	ignored, isKnown := patternsOf(config.Ignore, name)
-	switch {
-	case config.Records.IsUnknown():
-		unknown = "records"
-	case !isKnown:
-		unknown = "ignore"
-	}
-	if unknown != "" {
+	if config.Records.IsUnknown() || !isKnown {
 		plan.Purged = types.ListUnknown(types.StringType)
-		if !z.canOnlyCreate(ctx, sorted(before)) {
-			warnUnnamed(diags, unknown)
-		}
 		return
 	}
-	var purged []record
 	if !config.Ignore.Equal(state.Ignore) {
-		purged, _ = removedFrom(o.ignored(name), entries, ignored)
+		purged, _ := removedFrom(o.ignored(name), entries, ignored)
 		plan.Purged = purgedList(purged)
 	}
 	removed, released := removedFrom(before, entries, ignored)
 	warnReleased(diags, name, released)
-	if z.canOnlyCreate(ctx, removed) {
+	if z.canOnlyCreate(ctx, r.Notes(), removed) {
 		warnRemaining(diags, z, removed)
-		return
 	}
-	// The plan shows the removal of records written by an apply as a change.
-	if !o.IsImported {
-		isForeign := o.isForeign()
-		removed = slices.DeleteFunc(removed, func(r record) bool { return !isForeign(r) })
-	}
-	warnRemoval(diags, name, append(removed, purged...), "")
 }
 
 // removedFrom returns the records of the state that the configuration does not contain: the records
@@ -216,10 +187,10 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 	}, &resp.Diagnostics)
 	switch {
 	case resp.Diagnostics.HasError():
-	case z.canOnlyCreate(ctx, deleted):
+	case z.canOnlyCreate(ctx, r.Notes(), deleted):
 		warnRemaining(&resp.Diagnostics, z, deleted)
 	default:
-		warnDestroy(&resp.Diagnostics, z.name, deleted, staying)
+		warnStaying(&resp.Diagnostics, z.name, staying)
 	}
 }
 
@@ -239,15 +210,10 @@ func destroyed(state model, o origin) (deleted, staying []record) {
 
 // canOnlyCreate reports whether there are records that this API can't delete. An API that can't
 // list DNS records supports no other lifecycle operation on them.
-func (z zone) canOnlyCreate(ctx context.Context, records []record) bool {
-	if z.client == nil || len(records) == 0 {
+func (z zone) canOnlyCreate(ctx context.Context, notes *sync.Map, records []record) bool {
+	if len(records) == 0 {
 		return false
 	}
-	for _, err := range z.client.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: z.id}) {
-		return errors.Is(err, client.ErrReadUnsupported)
-	}
-	return false
+	_, err := z.readOnce(ctx, notes)
+	return errors.Is(err, errUnreadable)
 }
-
-// losses returns the losses of a planned change.
-func losses(context.Context, service.Change[model]) []service.Loss { return nil }

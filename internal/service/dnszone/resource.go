@@ -67,6 +67,7 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 		return err
 	}
 	has, err := z.read(ctx)
+	_, _ = z.note(r.Notes(), func() (content, error) { return has, err }) // the plan needs no list of its own
 	isImport := state.Records.IsNull()
 	state.setDomain(z.id, z.name)
 	if errors.Is(err, errUnreadable) && !isImport {
@@ -106,6 +107,11 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 		return
 	}
 	mayPurge := !plan.Ignore.Equal(state.Ignore)
+	if plan.Records.Equal(state.Records) && !mayPurge { // only settings of the resource change
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, origin{})...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		return
+	}
 	g := goal{want: entries, ignored: plan.ignored(), prior: prior, isRemovable: func(r record) bool {
 		_, ok := prior[r]
 		return ok || mayPurge && plan.isPurged(r)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -67,6 +68,25 @@ func (z zone) read(ctx context.Context) (content, error) {
 	}
 	return c, nil
 }
+
+// readOnce returns the records of the domain as the first read in the walk found them.
+func (z zone) readOnce(ctx context.Context, notes *sync.Map) (content, error) {
+	if z.client == nil {
+		return content{}, errNoAccount
+	}
+	return z.note(notes, func() (content, error) { return z.read(ctx) })
+}
+
+// note stores the result of the first read in the walk, and returns it.
+func (z zone) note(notes *sync.Map, read func() (content, error)) (content, error) {
+	type recordsOf struct{ id string }
+	return service.Once(notes, recordsOf{z.id}, func() func() (content, error) {
+		c, err := read()
+		return func() (content, error) { return c, err }
+	})()
+}
+
+var errNoAccount = errors.New("the account can't be opened")
 
 // originKey is the key of [origin] in the private state.
 const originKey = "origin"
