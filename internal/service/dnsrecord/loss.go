@@ -30,7 +30,7 @@ func losses(ctx context.Context, ch service.Change[model]) (all []service.Loss) 
 		fallthrough
 	case service.Created:
 		m := ch.After
-		m.DomainName = types.StringNull() // a replacement plans the name of the old domain
+		m.DomainName = types.StringNull()                                        // a replacement plans the name of the old domain
 		if m.zoneName() == "" && !m.Domain.IsUnknown() && len(m.mail(nil)) > 0 { // the configuration refers to the domain by its id
 			if c := ch.ClientIfOpen(ctx); c != nil {
 				in, _ := zoneOf(ch.ForPlan(ctx), c, m.Domain.ValueString())
@@ -101,8 +101,10 @@ func reachLosses(ctx context.Context, ch *service.Change[model], m model, was, w
 	losses := ReachLosses(cmp.Or(m.zoneName(), ref), before, after, func() (Mail, bool) { return builtIn, err == nil })
 	for i := range losses {
 		if m.Type.ValueString() == dnsdata.TypeMX {
-			losses[i].Because = "Other resources of the plan may change the MX records too; this is the effect of this record alone. " +
-				"Without any MX record of yours at the domain itself, its mail goes to the service's own hosts."
+			losses[i].Because = "Other resources of the plan may change the MX records too; this is the effect of this record alone."
+			if len(will) == 0 {
+				losses[i].Because += " Without any MX record of yours at the domain itself, its mail goes to the service's own hosts."
+			}
 		}
 		if ch.Fate != service.Destroyed {
 			losses[i].At = path.Root("value")
