@@ -75,11 +75,11 @@ func exclusionAdvice(ctx context.Context, c *client.Client, plan model) string {
 	case err == nil && other == nil:
 		return "The record that was in the way is gone now. Run apply again."
 	case other == nil:
-		return "If this apply removes the other record, run apply again. Otherwise change the name or the type, or remove the other record first."
+		return "Change the name or the type, or remove the other record first. If this apply removes it, run apply again."
 	}
-	next := "Otherwise change the name or the type, or remove that record first."
+	next := "Change the name or the type, or remove that record first."
 	if purpose := dnsdata.PurposeOf(other.Type, other.Value); purpose.Single() {
-		next = "Otherwise merge the values into one " + purpose.String() + " record: import that one and change its value, or remove it first."
+		next = "Merge the values into one " + purpose.String() + " record: import that one and change its value, or remove it first."
 	}
-	return "The " + other.Type + " record " + strconv.FormatInt(other.ID, 10) + " is in the way. If this apply removes it too, run apply again: the new one is then created. " + next
+	return "The " + other.Type + " record " + strconv.FormatInt(other.ID, 10) + " is in the way. If this apply removes it too, run apply again. Otherwise:\n\n" + next
 }

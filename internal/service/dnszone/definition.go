@@ -77,8 +77,8 @@ const description = "All DNS records of a domain. The resource owns the domain's
 	"To manage single records and leave the others alone, use `mailhost_dns_record`.\n\n" +
 	"Creating it takes the domain over: existing records that are in `records` are kept, missing ones are created, and the others are removed. The plan names each record that it removes; the apply removes one that others have added since then too, and names all of them in a warning. " +
 	"To be bound to what the plan names, import the zone instead. After that, a record that appears after a plan is left alone, with a warning; the next plan names it. " +
-	"A refresh shows what others have added as a change of `records`.\n\n" +
-	"Your own SPF, DMARC and MX records at the domain replace the system-managed ones of that kind, which return when you remove the last of yours.\n\n" +
+	"A refresh shows what others have added as a change of `records`. The plan names each record that it removes, and is an error if it removes more names than `max_deletions` allows.\n\n" +
+	"Your own SPF, DMARC and MX records at the domain replace the system-managed ones of that kind, which return when you remove the last of yours. A plan that changes the ones in force warns of it.\n\n" +
 	"Destroying it deletes the records that it created or took over. Records that others have added since the last apply stay. " +
 	"To stop managing the domain's records without deleting them, use a `removed` block with `destroy = false`.\n\n" +
 	"Don't use `mailhost_dns_record` for the same domain in one configuration, except for names that `ignore` matches; the plan refuses that where it can see both.\n\n" +

@@ -384,3 +384,28 @@ func names(c contents) map[string]bool {
 	}
 	return all
 }
+
+// TestLimit checks the number of names that a plan may remove without max_deletions. Records that ignore
+// matches are not the zone's.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		names, removed, ignored int
+		isRefused               bool
+	}{{9, 9, 0, false}, {10, 9, 0, false}, {10, 10, 0, true}, {33, 10, 0, true}, {34, 10, 0, false}, {34, 11, 0, true}, {33, 10, 20, true}} {
+		s := acctest.NewServer(t, acctest.Options{})
+		s.Domain(t, "example.com")
+		for i := range c.names {
+			exist(t, s, contents{fmt.Sprintf("n%d A 192.0.2.1", i): 300})
+		}
+		for i := range c.ignored {
+			exist(t, s, contents{fmt.Sprintf("i%d.dyn A 192.0.2.1", i): 300})
+		}
+		records := map[string]any{}
+		for i := range c.names - c.removed {
+			records[fmt.Sprintf("n%d A", i)] = entry("192.0.2.1")
+		}
+		_, diags := s.Protocol(t, "").Plan(typeName, zoneOf(records, "ignore", []string{"*.dyn"}), nil)
+		assert.Check(t, (acctest.Errors(diags) > 0) == c.isRefused, "%+v: %s", c, acctest.Render(diags))
+	}
+}
