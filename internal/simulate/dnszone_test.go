@@ -52,6 +52,9 @@ func (d *generator) zoneArguments(c *core.Configuration) map[string]any {
 	if chance(d.rand, 30) {
 		out["ignore"] = []string{pick(d.rand, slices.Sorted(maps.Keys(ignorePatterns)))}
 	}
+	if chance(d.rand, 20) {
+		out["max_deletions"] = pick(d.rand, []int{1, 10})
+	}
 	return out
 }
 

@@ -194,7 +194,7 @@ func (h *history) checkSet(s *stack, b *core.Block, o *core.Object) {
 	}
 }
 
-// raiseMaxDeletions follows the advice of a plan that deletes too many mailboxes: it allows
+// raiseMaxDeletions follows the advice of a plan that deletes too many mailboxes or names: it allows
 // them, or ends the management of a set without a block.
 func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 	imports := len(s.config.Imports)
@@ -205,7 +205,7 @@ func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 			h.report.logf("advice: the old domain of %s", b.Addr)
 			b.Arguments["domain"], b.ReplaceTriggeredBy, changed = core.Text(o.State, "domain_name"), nil, true
 		}
-		if core.TypeOf(b.Addr) == setType && b.Arguments["max_deletions"] != 100 {
+		if slices.Contains(collectionTypes, core.TypeOf(b.Addr)) && b.Arguments["max_deletions"] != 100 {
 			b.Arguments["max_deletions"], changed = 100, true
 			h.report.logf("advice: max_deletions = 100 of %s", b.Addr)
 		}
