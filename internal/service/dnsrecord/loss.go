@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // losses returns the losses of a planned change: the record, and a change of the MX, SPF or DMARC records
@@ -71,8 +72,9 @@ func (m model) mail(before Mail) Mail {
 // domain of m. It lists the domain's records only if they differ.
 func reachLosses(ctx context.Context, ch *service.Change[model], m model, was, will Mail) []service.Loss {
 	ref := m.Domain.ValueString()
-	if maps.EqualFunc(was, will, slices.Equal) || m.Domain.IsUnknown() || len(was) == 0 && ch.CreatesDomain(ref) {
-		return nil
+	isNew := ch.CreatesDomain(ref) || ch.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: ref})
+	if maps.EqualFunc(was, will, slices.Equal) || m.Domain.IsUnknown() || len(was) == 0 && isNew {
+		return nil // nothing is in force in a new domain
 	}
 	before, builtIn, err := inForce(ctx, ch, ref)
 	if len(was) == 0 && client.IsNotFound(err) {

@@ -2,6 +2,7 @@ package dnszone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // mostRemoved and mostRemovedPercent are the number and the share of a domain's names that a plan may
@@ -81,7 +83,7 @@ func takeOverLosses(ctx context.Context, ch *service.Change[model]) []service.Lo
 	}
 	z := m.zone(c)
 	content, err := z.readOnce(ctx, ch.Notes())
-	if err != nil { // reported by the plan
+	if err != nil && !errors.Is(err, errUnreadable) { // reported by the plan
 		return nil
 	}
 	ignored, isKnown := patternsOf(m.Ignore, z.name)
@@ -94,7 +96,10 @@ func takeOverLosses(ctx context.Context, ch *service.Change[model]) []service.Lo
 	if isKnown { // otherwise the apply refuses
 		d.guard(&l, m.MaxDeletions, fmt.Sprintf("To keep all of them, import the zone with an import block with the id %s, and put its records into the configuration: terraform plan -generate-config-out=zone.tf writes them. ", z.name)+keepAdvice)
 	}
-	return d.losses(l, isKnown, func() (dnsrecord.Mail, bool) { return mailOf(content.system), true })
+	if ch.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id}) {
+		content.system = nil // the same apply bought or adopted the domain: nothing was in force for its plan
+	}
+	return d.losses(l, isKnown, func() (dnsrecord.Mail, bool) { return mailOf(content.system), err == nil })
 }
 
 // updateLosses returns the losses of an update, which removes records of the state and, if ignore

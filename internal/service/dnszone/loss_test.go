@@ -409,3 +409,38 @@ func TestLimit(t *testing.T) {
 		assert.Check(t, (acctest.Errors(diags) > 0) == c.isRefused, "%+v: %s", c, acctest.Render(diags))
 	}
 }
+
+// TestNewDomain checks that the first apply of a company warns of nothing: in a domain that the same apply
+// buys, no other MX, SPF or DMARC was in force.
+func TestNewDomain(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	contact := acctest.Registrant
+	domain := map[string]any{"name": "example.com", "workspace_id": s.WorkspaceID, "contact_info": map[string]any{
+		"first_name": contact.FirstName, "last_name": contact.LastName, "organization": contact.Organization, "email": contact.Email, "phone": contact.Phone,
+		"address_1": contact.Address1, "zip": contact.Zip, "city": contact.City, "state": contact.State, "country": contact.Country,
+	}}
+	p.Together()
+	bought, diags := p.Plan("mailhost_domain", domain, nil)
+	p.NoErrors(diags)
+	mail := map[string]any{"domain": "example.com", "name": "@", "type": "MX", "value": "in.mailhost.example", "priority": 10}
+	plan := func(domain any) {
+		t.Helper()
+		mail["domain"] = domain
+		config := zoneOf(company(1))
+		config["domain"] = domain
+		for typeName, config := range map[string]map[string]any{typeName: config, "mailhost_dns_record": mail} {
+			_, diags := p.Plan(typeName, config, nil)
+			assert.Check(t, !strings.Contains(acctest.Render(diags), "Concerns: reach"), "%s: %s", typeName, acctest.Render(diags))
+		}
+	}
+	plan("example.com")
+	p.Together()
+	_, diags = p.Plan("mailhost_domain", domain, nil)
+	p.NoErrors(diags)
+	made, diags := p.ApplyPlan(t.Context(), "mailhost_domain", domain, nil, bought)
+	p.NoErrors(diags)
+	plan("example.com")
+	plan(made.Text("id"))
+}
