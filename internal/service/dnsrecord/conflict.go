@@ -34,16 +34,17 @@ func outlast(ctx context.Context, attempt func() (isInConflict bool)) {
 // Create creates a record. It repeats a create that another record excludes, because the apply may be
 // deleting that record.
 func Create(ctx context.Context, c *client.Client, body api.CreateDNSRecordBody) (created *api.DNSRecord, err error) {
-	isRepeated := false
+	wasGone := false
 	outlast(ctx, func() bool {
 		created, err = c.CreateDNSRecord(ctx, body)
 		if !client.IsConflict(err) || identical.MatchString(err.Error()) {
 			return false
 		}
 		other, lookup := excluding(ctx, c, body)
-		isGone := other == nil && !isRepeated // since the refusal, or the conflict has another cause
-		isRepeated = true
-		return lookup == nil && (other != nil || isGone)
+		// No such record twice in a row means that the conflict has another cause.
+		isFinal := lookup != nil || other == nil && wasGone
+		wasGone = other == nil
+		return !isFinal
 	})
 	return created, err
 }

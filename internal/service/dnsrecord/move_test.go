@@ -58,13 +58,25 @@ func TestMove(t *testing.T) {
 				old, diags := p.Apply(t.Context(), typeName, before, nil)
 				p.NoErrors(diags)
 
+				other, diags := p.Apply(t.Context(), typeName, txt("other", "hello"), nil)
+				p.NoErrors(diags)
+
+				// The plan refreshes the old record before or after it plans the new one.
 				p.Together()
-				old, diags = p.Read(typeName, old)
+				_, diags = p.Read(typeName, other)
 				p.NoErrors(diags)
-				gone, diags := p.Plan(typeName, nil, old)
-				p.NoErrors(diags)
-				plan, diags := p.Plan(typeName, after, nil)
-				p.NoErrors(diags)
+				var gone, plan *acctest.Object
+				planDelete := func() {
+					old, diags = p.Read(typeName, old)
+					p.NoErrors(diags)
+					gone, diags = p.Plan(typeName, nil, old)
+					p.NoErrors(diags)
+				}
+				planCreate := func() {
+					plan, diags = p.Plan(typeName, after, nil)
+					p.NoErrors(diags)
+				}
+				inOrder(createsFirst, planCreate, planDelete)
 
 				p.Together()
 				var made *acctest.Object
@@ -75,15 +87,11 @@ func TestMove(t *testing.T) {
 						made, created = p.ApplyPlan(t.Context(), typeName, after, nil, plan)
 					}
 				}
-				calls := []func(){remove, create}
-				if createsFirst {
-					calls = []func(){create, remove}
-				}
 				var wg sync.WaitGroup
-				for _, call := range calls {
-					wg.Go(call)
-					time.Sleep(50 * time.Millisecond)
+				begin := func(call func()) func() {
+					return func() { wg.Go(call); time.Sleep(50 * time.Millisecond) }
 				}
+				inOrder(createsFirst, begin(create), begin(remove))
 				wg.Wait()
 				p.NoErrors(created)
 				p.NoErrors(deleted)
@@ -95,6 +103,15 @@ func TestMove(t *testing.T) {
 			})
 		}
 	}
+}
+
+// inOrder calls first and second, or second and first.
+func inOrder(isFirst bool, first, second func()) {
+	if !isFirst {
+		first, second = second, first
+	}
+	first()
+	second()
 }
 
 // TestMoveOfValues exchanges the purposes of two records in one apply: the update that would make a second

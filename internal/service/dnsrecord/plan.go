@@ -139,9 +139,10 @@ var twoPolicies = map[dnsdata.Purpose]string{
 
 // checkSecondPolicy reports in a plan an existing policy of the same purpose at the name. It adds an
 // error, because the API will refuse the second policy, but only a warning if the existing record may
-// be in the state, because the same plan may replace or delete it. In an apply nothing tells whether the
-// state contains it, so the record gets some time to disappear. A system-managed policy yields to
-// the new one. Nothing is reported if the API can't list records.
+// be in the state, because the same plan may replace or delete it: once the walk has refreshed any object,
+// the refresh of the record may follow. A walk without a refresh may be an apply, so the record gets some
+// time to disappear. A system-managed policy yields to the new one. Nothing is reported if the API can't
+// list records.
 func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	key := plan.naturalKey()
 	purpose := dnsdata.PurposeOf(key.recordType, key.value)
@@ -151,12 +152,12 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *dia
 		return
 	}
 	var other *api.DNSRecord
-	isInState := false
+	mayBeInState := false
 	outlast(ctx, func() bool {
 		if other = secondPolicy(ctx, c, plan, isKey); other != nil {
-			isInState = r.Walk().MayBeInState(session.Object{Type: typeName, ID: strconv.FormatInt(other.ID, 10)})
+			mayBeInState = r.HasRefreshed() || r.Walk().MayBeInState(session.Object{Type: typeName, ID: strconv.FormatInt(other.ID, 10)})
 		}
-		return other != nil && !other.IsSystemManaged && !isInState && !r.HasRefreshed()
+		return other != nil && !other.IsSystemManaged && !mayBeInState
 	})
 	switch {
 	case other == nil:
@@ -164,7 +165,7 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *dia
 		diags.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", key.name, key.domain),
 			"The domain has a system-managed DKIM record there, which stays: with two keys at one selector, verifiers may take the wrong one. Choose another selector.")
 	default:
-		addSecondPolicy(diags, key, purpose, *other, isInState)
+		addSecondPolicy(diags, key, purpose, *other, mayBeInState)
 	}
 }
 
@@ -189,14 +190,14 @@ func secondPolicy(ctx context.Context, c *client.Client, plan model, isKey bool)
 }
 
 // addSecondPolicy reports a second policy; other is the existing one.
-func addSecondPolicy(diags *diag.Diagnostics, key recordKey, purpose dnsdata.Purpose, other api.DNSRecord, isInState bool) {
+func addSecondPolicy(diags *diag.Diagnostics, key recordKey, purpose dnsdata.Purpose, other api.DNSRecord, mayBeInState bool) {
 	summary := fmt.Sprintf("A second %s record at %s of %s", purpose, key.name, key.domain)
 	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Receivers ignore both of two: %s.\n\n", other.ID, other.Value, twoPolicies[purpose])
-	if !isInState {
-		diags.AddAttributeError(path.Root("value"), summary, detail+
-			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first. If this apply removes it too, run apply again.", other.ID))
+	next := fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value.", other.ID)
+	if !mayBeInState {
+		diags.AddAttributeError(path.Root("value"), summary, detail+next+" Or remove it first. If this apply removes it too, run apply again.")
 		return
 	}
 	diags.AddAttributeWarning(path.Root("value"), summary, detail+
-		"Put all into one record, unless that is the one which this plan replaces. To replace it, change the value of its resource in place, or write a moved block if the resource has another name now.")
+		"If this plan deletes or changes that record, apply it. If the resource only has another name now, write a moved block instead, so that the record is changed in place. Otherwise the apply will fail. "+next)
 }
