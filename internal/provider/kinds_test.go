@@ -33,7 +33,7 @@ type kind struct {
 	// known has what the plan of the create knows, beside what TestPlanKnowsWhatIsKnown derives.
 	known values
 	// conflict is what an apply says of an object that was created after its plan, if the kind has
-	// on_existing.
+	// on_existing and natural keys.
 	conflict string
 	// remains is said of an object that the API can't delete.
 	remains []string
@@ -75,7 +75,7 @@ func kinds(t *testing.T, s *acctest.Server) map[string]kind {
 		},
 		"mailhost_service_account": {},
 		"mailhost_dedicated_ip": {
-			config: values{"option_id": sample.Option(s.AccountID, "eu")}, replacing: values{"option_id": sample.Option(s.AccountID, "us")}, remains: []string{"still paid for"},
+			config: values{"option_id": sample.Option(s.AccountID, "eu")}, replacing: values{"option_id": sample.Option(s.AccountID, "us")}, remains: []string{"still paid for"}, isValuable: true,
 		},
 	}
 	for name, k := range all {
@@ -143,7 +143,7 @@ func TestEveryKindIsTested(t *testing.T) {
 		assert.Check(t, hasKey(name) != reflect.DeepEqual(k.again, k.config) || k.again == nil, "%s: again in kinds is another spelling if, and only if, the definition has NaturalKeys", name)
 		isUpdated := slices.ContainsFunc(all, func(s api.Spec) bool { return s.Method == http.MethodPatch })
 		assert.Check(t, k.change != nil || !isUpdated, "%s in kinds has no change, but the API can change such an object", name)
-		assert.Check(t, k.conflict != "" || !hasAttribute(t, name, "on_existing") || len(all) == 0, "%s in kinds has no conflict, but the resource has on_existing", name)
+		assert.Check(t, k.conflict != "" || !hasAttribute(t, name, "on_existing") || !hasKey(name) || len(all) == 0, "%s in kinds has no conflict, but the resource has on_existing", name)
 		assert.Check(t, k.isValuable == definitions()[name].FieldByName("IsValuable").Bool(), "%s: isValuable in kinds is %t, unlike IsValuable in the definition", name, k.isValuable)
 		assert.Check(t, everyLife[name] != nil || len(all) == 0, "add %s to everyLife, with updates, replacements and imports", name)
 		assert.Check(t, everyLookup[name] != nil || len(all) == 0, "add %s to everyLookup, with its data sources", name)

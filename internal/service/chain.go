@@ -136,6 +136,7 @@ func (m *chain[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *
 		return
 	}
 	ctx = m.ForRefresh(ctx)
+	m.ownWalk().Reading(m.object(req.State.Raw))
 	_, state := m.models(ctx, tfsdk.Plan{}, req.State, &resp.Diagnostics)
 	c := m.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {

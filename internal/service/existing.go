@@ -21,8 +21,8 @@ import (
 
 // The values of on_existing: adopt or refuse an existing object in place of a create.
 const (
-	adoptExisting  = "adopt"
-	refuseExisting = "error"
+	AdoptExisting  = "adopt"
+	RefuseExisting = "error"
 )
 
 // OnExisting returns the attribute on_existing. Its description contains the name of the object, such as
@@ -37,14 +37,14 @@ func OnExisting[T any](what, proviso string, key ...string) schema.StringAttribu
 	}
 	return schema.StringAttribute{
 		Optional:   true,
-		Validators: []validator.String{validate.Choice(adoptExisting, refuseExisting)},
+		Validators: []validator.String{validate.Choice(AdoptExisting, RefuseExisting)},
 		MarkdownDescription: fmt.Sprintf("What happens if %s exists already: `error` makes the plan fail, or the apply if only that can know it, before anything is bought or changed, and prints the `import` block; "+
 			"`adopt` manages it from now on and sets %s%s, and the plan says what will be changed. Default: `error`.", what, report.Enumeration(sets), proviso),
 	}
 }
 
 // Adopts reports whether on_existing is "adopt".
-func Adopts(onExisting types.String) bool { return onExisting.ValueString() == adoptExisting }
+func Adopts(onExisting types.String) bool { return onExisting.ValueString() == AdoptExisting }
 
 // Existing is an object that a create would duplicate.
 type Existing struct {
@@ -58,6 +58,8 @@ type Existing struct {
 	Changes []string
 	// Note is a sentence about the adoption, or "".
 	Note string
+	// Choice is another way out of the error that the object exists, or "".
+	Choice string
 	// losses returns the losses of the adoption.
 	losses func(connection) []Loss
 }
@@ -123,7 +125,7 @@ func WarnAdopted(diags *diag.Diagnostics, e Existing) {
 
 // AddExistsError adds the error of a create of an existing object. conflict describes which resource manages it.
 func AddExistsError(diags *diag.Diagnostics, e Existing, conflict session.Conflict) {
-	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), ExistsAdvice(e.Type, e.ImportKey)))
+	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), e.Choice, ExistsAdvice(e.Type, e.ImportKey)))
 }
 
 // ExistsAdvice returns the advice for an error about an existing object.
@@ -135,6 +137,9 @@ func ExistsAdvice(resourceType, importKey string) string {
 
 // ChangedArguments returns the names of the arguments that differ, except those that replace the object.
 func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M) (names []string) {
+	if d.Attributes == nil {
+		return nil
+	}
 	from, to := attribute.Values(before), attribute.Values(after)
 	for name, a := range d.Attributes() {
 		if (a.IsRequired() || a.IsOptional()) && !slices.Contains(d.ReplacedBy, name) && !attribute.MeanSame(ctx, from[name], to[name]) {

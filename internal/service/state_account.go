@@ -35,6 +35,12 @@ func accountOfSession(ctx context.Context, s *session.Session) (a stateAccount, 
 	return stateAccount{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)}, true
 }
 
+// IsReplacement reports whether the plan of a create belongs to a replacement: core passes the private state
+// of the replaced object to it, unless the object is tainted.
+func IsReplacement(ctx context.Context, private PrivateState) bool {
+	return GetPrivate[stateAccount](ctx, private, accountKey).ID != ""
+}
+
 // accountOf returns the account of an object of the state. Its id is empty if the state lacks it, as
 // a state of version 0.1.0 in a CLI without identities.
 func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a stateAccount) {

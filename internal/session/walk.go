@@ -165,6 +165,13 @@ func identify(o Object, keys []*keyFacts) {
 	}
 }
 
+// Reading records that a refresh of an object of the state has begun. Refreshed or Gone follows, or an error.
+func (w *Walk) Reading(o Object) {
+	object, _ := w.lock(o)
+	defer w.mu.Unlock()
+	object.isInState = true
+}
+
 // Refreshed records that the state contains an object.
 func (w *Walk) Refreshed(o Object) Conflict {
 	object, keys := w.lock(o)

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -28,16 +29,16 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
 		List: service.Listed((*client.Client).ListDedicatedIPs),
 	},
-	Objects: func(c *client.Client) *client.Objects[api.DedicatedIP] { return c.DedicatedIPs },
-	Find:    (*client.Client).FindDedicatedIP,
-	ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
-		"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
-	Settings:        settings,
-	CreateTimeout:   30 * time.Minute,
-	Losses:          losses,
-	DeleteOperation: api.ReleaseDedicatedIP.Spec,
-	DeleteVerb:      "release",
-	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
+	Objects:             func(c *client.Client) *client.Objects[api.DedicatedIP] { return c.DedicatedIPs },
+	Find:                (*client.Client).FindDedicatedIP,
+	ResourceDescription: description,
+	Settings:            settings,
+	CreateTimeout:       30 * time.Minute,
+	IsValuable:          true,
+	Losses:              losses,
+	DeleteOperation:     api.ReleaseDedicatedIP.Spec,
+	DeleteVerb:          "release",
+	DeleteConflict:      "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
 	OrphanConsequence: func(context.Context, *client.Client, model) string {
 		return "It stays claimed, and it is still paid for."
 	},
@@ -57,7 +58,32 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 			return "ip", value
 		},
 	},
+	Listing: service.Listing[api.DedicatedIP, model]{
+		Imported: func(_ context.Context, _ *client.Client, m *model) error {
+			m.Acquisition = types.StringValue(acquisitionAdopt)
+			return nil
+		},
+	},
 }
+
+const typeName = "mailhost_dedicated_ip"
+
+// createAnother is the value of on_existing that claims another address.
+const createAnother = "create"
+
+// The values of acquisition.
+const (
+	acquisitionPurchase = "purchase"
+	acquisitionAdopt    = "adopt"
+)
+
+const description = "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
+	"Use `lifecycle { prevent_destroy = true }` for an address that is in use.\n\n" +
+	"No address is bought twice by mistake: while the account has an address that no domain uses, the plan of a claim fails. An apply that was killed may have claimed it. Import it, or set `on_existing`. " +
+	"This also holds for an unused address that the state has, because an apply does not see the whole state. " +
+	"The API does not return the option of an address, so the provider compares countries: every unused address in the option's country counts, and every unused address of the account if the API can't list the options.\n\n" +
+	"An address is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted address are errors in the plan, because they would release it and claim another one. Only another `option_id` replaces it. " +
+	"A plan warns of an address that no domain uses: you pay for it, and the mail host has to assign it."
 
 func checkIP(s string) (string, error) {
 	a, err := netip.ParseAddr(s)
@@ -89,6 +115,14 @@ func settings() map[string]schema.Attribute {
 				"Required to claim an address, but not to import one; removing it later changes nothing. Changing it claims another address and releases this one. " +
 				"The API does not return the option of an existing address, so an import leaves it null; the configured value is then stored without replacing anything.",
 		},
+		"on_existing": schema.StringAttribute{
+			Optional:   true,
+			Validators: []validator.String{stringvalidator.OneOf(service.AdoptExisting, service.RefuseExisting, createAnother)},
+			MarkdownDescription: "What happens if the account has an address in the country of the option that no domain uses: `error` makes the plan fail, and prints the `import` block; " +
+				"`adopt` manages that address from now on, the oldest one first, changes nothing and claims nothing; `create` claims and pays for another one, and the plan warns of it. Several resources adopt different addresses. Default: `error`.",
+		},
+		"acquisition": attribute.ComputedString("How Terraform got the address: `purchase`, or `adopt` for an address that the account had already, including an imported one. The plan of a new address shows it, " +
+			"and the apply does nothing else. Null for an address that an earlier version of the provider created."),
 	}
 }
 
@@ -103,8 +137,10 @@ type model struct {
 	CreatedAt   types.String `tfsdk:"created_at"`
 	UpdatedAt   types.String `tfsdk:"updated_at"`
 	// The API does not return the option of an address.
-	OptionID customtype.String `tfsdk:"option_id"`
-	Timeouts timeouts.Value    `tfsdk:"timeouts"`
+	OptionID    customtype.String `tfsdk:"option_id"`
+	OnExisting  types.String      `tfsdk:"on_existing"`
+	Acquisition types.String      `tfsdk:"acquisition"`
+	Timeouts    timeouts.Value    `tfsdk:"timeouts"`
 }
 
 func (m model) String() string {

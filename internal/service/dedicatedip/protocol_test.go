@@ -34,7 +34,7 @@ func TestRefused(t *testing.T) {
 		for optionID, why := range map[string]string{
 			option(s, "eu"): "is exhausted", "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e": "There is no dedicated IP option",
 		} {
-			o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": optionID}, nil)
+			o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": optionID, "on_existing": "create"}, nil)
 			acctest.Expect(t, diags, `ERROR at AttributeName("option_id"): Can't claim a dedicated IP from the option `+optionID, why, next)
 			assert.Check(t, o.Gone() && !strings.Contains(acctest.Render(diags), "import it"), "advice: %s", acctest.Render(diags))
 		}

@@ -1,6 +1,7 @@
 package dedicatedip
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,14 +10,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 type Resource struct {
@@ -30,96 +30,12 @@ func NewResource() resource.Resource {
 // releaseConsequence describes the loss of a released address.
 const releaseConsequence = "The address is released together with the reputation that it has earned, and can't be claimed again; mail is then sent from other addresses."
 
-func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case req.State.Raw.IsNull():
-		r.requireOption(ctx, req, resp)
-		r.warnClaim(ctx, plan, &resp.Diagnostics)
-	case req.Plan.Raw.IsNull():
-	// The option of an imported address is unknown, and an unknown planned option may be the same.
-	case !state.OptionID.IsNull() && !plan.OptionID.IsUnknown() && !plan.OptionID.Equal(state.OptionID):
-		resp.RequiresReplace.Append(path.Root("option_id"))
-	}
-}
-
-// losses returns the losses of a planned change.
-func losses(_ context.Context, ch service.Change[model]) []service.Loss {
-	switch ch.Fate {
-	case service.Destroyed, service.Replaced:
-		l := ch.Ending("releases", "the "+ch.Before.String(), service.Money)
-		if l.Consequence = releaseConsequence; ch.Fate == service.Replaced {
-			l.Because = "Another option_id claims another address and releases this one."
-		}
-		return []service.Loss{l}
-	}
-	return nil
-}
-
-// requireOption adds an error to the plan of a create without an option. Create checks an option
-// unknown in the plan.
-func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var optionID customtype.String
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("option_id"), &optionID)...)
-	if !optionID.IsNull() || resp.Diagnostics.HasError() {
-		return
-	}
-	if c := r.Client(ctx, &resp.Diagnostics); c != nil {
-		addOptionMissing(ctx, c, &resp.Diagnostics)
-	}
-}
-
-// warnClaim warns in the plan of a claim, which costs money.
-func (r *Resource) warnClaim(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	if diags.HasError() {
-		return
-	}
-	option := "the option " + plan.OptionID.ValueString()
-	c, country := r.ClientIfOpen(ctx), ""
-	switch {
-	case plan.OptionID.IsUnknown():
-		option = "an option that is known after the apply"
-	case c != nil:
-		for o, err := range c.ListDedicatedIPOptions(ctx) {
-			if err == nil && customtype.UUID.Same(o.ID, plan.OptionID.ValueString()) {
-				option, country = "the option "+o.Name, o.CountryCode
-			}
-		}
-		if r.warnUnassigned(ctx, c, country, diags) {
-			return
-		}
-	}
-	diags.AddAttributeWarning(path.Root("option_id"), "The plan claims and pays for a dedicated IP of "+option,
-		"The API does not return the price before the claim. If the address is released later, it can't be claimed again.")
-}
-
-// warnUnassigned warns in the plan of a claim about an unused address in the option's country that
-// may be missing from the state, for example after a killed apply. It reports whether there is one.
-// It compares countries, because the API does not return the option of an address.
-func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country string, diags *diag.Diagnostics) bool {
-	isAssigned := map[string]bool{}
-	for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
-		if err != nil {
-			return false
-		}
-		if d.DedicatedIPID != nil {
-			isAssigned[*d.DedicatedIPID] = true
-		}
-	}
-	found := service.FindListed(r.Notes(), "", c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}),
-		func(*api.DedicatedIP) string { return "" }, "", func(ip *api.DedicatedIP) bool {
-			o := session.Object{Type: "mailhost_dedicated_ip", ID: ip.ID}
-			return !isAssigned[ip.ID] && ip.Status != vocab.DedicatedIPReleasing && (country == "" || ip.CountryCode == nil || *ip.CountryCode == country) &&
-				!r.Walk().IsInState(o) && !r.Walk().IsGone(o)
-		})
-	if found != nil {
-		diags.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state may not have",
-			"The apply claims and pays for another one. No domain uses the existing one, whose id is "+found.ID+". Unless a resource has it (an apply, and a plan with -target, do not see the whole state), an earlier apply may have claimed it and lost it. Use it instead then:\n\n"+
-				report.ImportAdvice("mailhost_dedicated_ip", found.ID))
-	}
-	return found != nil
-}
-
+// Create claims an address, or adopts one if the plan does.
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
+	if plan.Acquisition.ValueString() == acquisitionAdopt {
+		r.adopt(ctx, c, plan, resp)
+		return
+	}
 	if plan.OptionID.ValueString() == "" {
 		addOptionMissing(ctx, c, &resp.Diagnostics)
 		return
@@ -130,9 +46,67 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		return
 	}
 	// The address is charged from here on: its id goes into the state in any case.
-	ready := r.AwaitReady(ctx, c, claimed, "dedicated IP "+claimed.Name, vocab.DedicatedIPProvisioning, func(d *api.DedicatedIP) string { return d.Status }, &resp.Diagnostics)
+	ready := r.awaitReady(ctx, c, claimed, &resp.Diagnostics)
+	r.SetModel(ctx, c.Domains.Get, &plan, ready)
+	plan.Acquisition = types.StringValue(acquisitionPurchase)
+	r.SetCreated(ctx, resp, c, &plan)
+}
+
+func (r *Resource) awaitReady(ctx context.Context, c *client.Client, ip *api.DedicatedIP, diags *diag.Diagnostics) *api.DedicatedIP {
+	return r.AwaitReady(ctx, c, ip, "dedicated IP "+ip.Name, vocab.DedicatedIPProvisioning, func(d *api.DedicatedIP) string { return d.Status }, diags)
+}
+
+// adopt puts the planned address into the state, or the next one that the walk's plans adopt. It claims nothing.
+func (r *Resource) adopt(ctx context.Context, c *client.Client, plan model, resp *resource.CreateResponse) {
+	id := plan.ID.ValueString()
+	if id == "" {
+		id = r.nextAdopted(ctx, c, plan)
+	}
+	found, err := c.DedicatedIPs.Get(ctx, id)
+	if err == nil && found.Status == vocab.DedicatedIPReleasing {
+		err = fmt.Errorf("its status is %s", found.Status)
+	}
+	if err != nil {
+		report.ErrorWithAdvice(&resp.Diagnostics, err, "Can't adopt the dedicated IP "+cmp.Or(plan.Name.ValueString(), id), nil,
+			"Nothing was claimed or changed. Plan again: the new plan shows what the account has by now.")
+		return
+	}
+	ready := r.awaitReady(ctx, c, found, &resp.Diagnostics)
 	r.SetModel(ctx, c.Domains.Get, &plan, ready)
 	r.SetCreated(ctx, resp, c, &plan)
+}
+
+// nextAdopted returns the id of the oldest unused address that no create of this walk has taken yet, or "".
+func (r *Resource) nextAdopted(ctx context.Context, c *client.Client, plan model) string {
+	type taken struct{ id string }
+	unused, _ := unusedOf(ctx, r.Session, c, plan.OptionID.ValueString()) // empty after an error
+	for _, ip := range unused {
+		if _, isTaken := r.Notes().LoadOrStore(taken{ip.ID}, true); !isTaken {
+			return ip.ID
+		}
+	}
+	return ""
+}
+
+// ImportState imports by UUID, name, address, or identity. An imported address counts as adopted.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.Resource.ImportState(ctx, req, resp)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("acquisition"), acquisitionAdopt)...)
+	}
+}
+
+// Delete does not release a tainted address that the same apply would replace. A plan can't detect that: core
+// plans the create of the successor alone.
+func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
+	id := state.ID.ValueString()
+	if s := service.GetPrivate[*successor](ctx, req.Private, successorKey); s != nil && !strings.EqualFold(s.Replaces, id) {
+		resp.Diagnostics.AddError("The "+state.String()+" was not released",
+			"It is tainted in Terraform's state, so the apply would release it and claim another one. A released address can't be claimed again. Nothing was released or claimed. Its id is "+id+".\n\n"+
+				"To keep it, run terraform untaint with its address. To release it and claim another one, use two applies: remove the resource, apply, and add it again.")
+		return nil
+	}
+	return r.Resource.Delete(ctx, c, state, req, resp)
 }
 
 const maxOptions = 10
