@@ -71,7 +71,9 @@ func (r *Resource) planSecret(ctx context.Context, req resource.ModifyPlanReques
 		plan.GeneratedSecret = state.GeneratedSecret
 	case config.absent():
 		plan.GeneratedSecret = types.StringNull()
-		warnForgotten(&resp.Diagnostics, state)
+		if state.GeneratedSecret.IsNull() { // otherwise it is a loss
+			warnForgotten(&resp.Diagnostics, state)
+		}
 	case state.sameSecretAs(config), !state.recorded() && stage == importing:
 		plan.GeneratedSecret = types.StringNull()
 	case !state.recorded() && stage == imported:
@@ -87,16 +89,16 @@ func (r *Resource) planSecret(ctx context.Context, req resource.ModifyPlanReques
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
+// laterSecret describes a secret that is set after the configuration has omitted one.
+const laterSecret = "A secret that you set later replaces the master password, even if it is the same secret."
+
 func warnForgotten(diags *diag.Diagnostics, state model) {
 	last := "Only value_wo_version is removed from the state."
-	if !state.GeneratedSecret.IsNull() {
-		last = "The state has the only copy of the generated secret that Terraform knows, and the apply removes it: store it elsewhere if you still need it."
-	} else if !state.Value.IsNull() {
+	if !state.Value.IsNull() {
 		last = "The apply removes it from the state too."
 	}
 	diags.AddWarning("The secret of the "+state.String()+" is no longer managed",
-		"The configuration no longer sets the secret, so it stays in use unchanged. "+last+
-			"\n\nA secret that you set later replaces the master password, even if it is the same secret.")
+		"The configuration no longer sets the secret, so it stays in use unchanged. "+last+"\n\n"+laterSecret)
 }
 
 // losses returns the losses of a planned change.
@@ -109,6 +111,15 @@ func losses(_ context.Context, ch service.Change[model]) []service.Loss {
 			l.Because = fmt.Sprintf("Terraform does not know its secret, so the value of %s counts as a new one, and the API can't change a secret.", ch.Replacing[0])
 		}
 		return []service.Loss{l}
+	case service.Updated:
+		if !ch.Before.GeneratedSecret.IsNull() && !ch.After.recorded() {
+			return []service.Loss{{
+				Of: []service.Asset{service.Access}, Does: "removes the generated secret of the " + ch.Before.String() + " from the state",
+				Because:     "The configuration no longer sets the secret. It stays in use unchanged, but the state has the only copy that Terraform knows.",
+				Consequence: laterSecret,
+				Keep:        "Store it elsewhere if you still need it, or set generate = true again.",
+			}}
+		}
 	}
 	return nil
 }

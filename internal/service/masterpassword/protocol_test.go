@@ -107,3 +107,16 @@ func TestSecretLost(t *testing.T) {
 	p.NoErrors(diags)
 	assert.Check(t, !o.Null("generated_secret"), "there is no secret")
 }
+
+// TestDestroyed plans the destroy of a master password, and a new name, which ends nothing.
+func TestDestroyed(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "value": "hunter22"}, nil)
+	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, nil, o)
+	expect(t, diags, `WARNING: The plan deletes the master password "ops"`, "is locked out", "Concerns: access")
+	_, diags = p.Plan(typeName, map[string]any{"name": "renamed", "value": "hunter22"}, o)
+	assert.Check(t, len(diags) == 0, "a new name ends nothing: %s", acctest.Render(diags))
+}

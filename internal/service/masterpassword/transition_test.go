@@ -177,6 +177,7 @@ func (s secretTest) change(prior *acctest.Object, way string) outcome {
 		return refused
 	}
 	if len(plan.Replace) > 0 {
+		expect(s.t, diags, "The plan replaces the master password", "is locked out", "Concerns: access")
 		if prior.Null("value") && prior.Null("value_wo_version") && prior.Null("generate") {
 			expect(s.t, diags, "The plan replaces the master password", "does not know its secret")
 		}
@@ -186,13 +187,13 @@ func (s secretTest) change(prior *acctest.Object, way string) outcome {
 		return unchanged
 	}
 	if way == "none" {
-		last := "Only value_wo_version is removed"
+		want := []string{"WARNING: The secret of the master password", "is no longer managed", "Only value_wo_version is removed"}
 		if !prior.Null("generated_secret") {
-			last = "the only copy of the generated secret"
+			want = []string{"WARNING: The plan removes the generated secret of the master password", "from the state", "the only copy", "Concerns: access"}
 		} else if !prior.Null("value") {
-			last = "removes it from the state too"
+			want[2] = "removes it from the state too"
 		}
-		expect(s.t, diags, "WARNING: The secret of the master password", "is no longer managed", last)
+		expect(s.t, diags, append(want, "A secret that you set later replaces the master password")...)
 	}
 	after, diags := s.p.ApplyPlan(s.t.Context(), typeName, config, prior, plan)
 	s.p.NoErrors(diags)
