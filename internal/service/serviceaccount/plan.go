@@ -45,7 +45,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 
 // warnSameName warns in the plan of a new service account about an active service account with the
 // same name outside the state, for example after a killed apply: names are not unique, so nothing else
-// shows the leftover token.
+// shows the leftover token. Core plans a create again in the apply, where no refresh shows the state:
+// a token that was used is then one that a create_before_destroy replaces.
 func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	c := r.ClientIfOpen(ctx)
 	if c == nil || plan.Name.IsUnknown() {
@@ -54,7 +55,7 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 	found := service.FindListed(r.Notes(), "", c.ListServiceAccounts(ctx),
 		func(a *api.ServiceAccount) string { return a.Name }, plan.Name.ValueString(), func(a *api.ServiceAccount) bool {
 			o := session.Object{Type: "mailhost_service_account", ID: a.ID}
-			return a.RevokedAt == nil && !r.Walk().IsInState(o) && !r.Walk().IsGone(o)
+			return a.RevokedAt == nil && !r.Walk().IsInState(o) && !r.Walk().IsGone(o) && (r.HasRefreshed() || a.LastUsedAt == nil)
 		})
 	if found != nil {
 		diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("An active %s exists that the state may not have", plan.String()),
@@ -63,16 +64,79 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 	}
 }
 
-// losses returns the losses of a planned change. A replacement for another reason than a changed name is a
-// rotation, which is meant to end the token.
-func losses(_ context.Context, ch service.Change[model]) []service.Loss {
-	isRotation := !slices.ContainsFunc(ch.Replacing, path.Root("name").Equal)
-	if ch.Fate != service.Destroyed && (ch.Fate != service.Replaced || isRotation) {
+// losses returns the losses of a planned change. A replacement because of the expiry or of rotation_triggers
+// is a rotation, which is meant to end the token; it loses what the successor lacks.
+func losses(ctx context.Context, ch service.Change[model]) (all []service.Loss) {
+	isReplacedBy := func(name string) bool { return slices.ContainsFunc(ch.Replacing, path.Root(name).Equal) }
+	if ch.Fate == service.Destroyed || isReplacedBy("name") || isReplacedBy("permissions") {
+		l := ch.Ending("revokes", "the "+ch.Before.String(), service.Access)
+		l.Consequence = fmt.Sprintf("Its token, which ends in %s, stops working with the apply. Give those who use it another one before.", ch.Before.TokenLast4.ValueString())
+		all = append(all, l)
+	}
+	if ch.Fate != service.Updated && ch.Fate != service.Replaced {
+		return all
+	}
+	object := "the " + ch.Before.String()
+	if removed := removedPermissions(ctx, ch.Before, ch.After); len(removed) > 0 {
+		all = append(all, service.Loss{
+			Of: []service.Asset{service.Access}, Does: "takes permissions from " + object, At: path.Root("permissions"),
+			Lists: "Its token can't use them any more:", Items: removed,
+		})
+	}
+	if from, to, isShorter := ch.Before.shortened(ch.After); isShorter && ch.Fate == service.Replaced {
+		all = append(all, service.Loss{
+			Of: []service.Asset{service.Access}, Does: "shortens the validity of " + object,
+			Because:     fmt.Sprintf("Its token is valid %s, and the token of its successor %s.", from, to),
+			Consequence: "Whoever uses it is locked out then, unless a later apply replaces it in time.",
+		})
+	}
+	return all
+}
+
+// removedPermissions describes the permissions that a plan takes from a service account. It returns nothing
+// if the planned permissions are not known.
+func removedPermissions(ctx context.Context, before, after model) (removed []string) {
+	if after.Permissions.IsNull() || after.Permissions.Equal(before.Permissions) {
 		return nil
 	}
-	l := ch.Ending("revokes", "the "+ch.Before.String(), service.Access)
-	l.Consequence = fmt.Sprintf("Its token, which ends in %s, stops working with the apply. Give those who use it another one before.", ch.Before.TokenLast4.ValueString())
-	return []service.Loss{l}
+	if before.Permissions.IsNull() {
+		return []string{"all that the credential that created it may do, except those in permissions"}
+	}
+	if planned, _ := after.Permissions.ToTerraformValue(ctx); !planned.IsFullyKnown() {
+		return nil
+	}
+	kept := permissionsIn(ctx, after.Permissions)
+	for _, p := range permissionsIn(ctx, before.Permissions) {
+		if slices.ContainsFunc(kept, p.same) {
+			continue
+		}
+		scope := ""
+		if !p.ResourceType.IsNull() {
+			scope = fmt.Sprintf(" for the %s %s", p.ResourceType.ValueString(), p.ResourceID.ValueString())
+		}
+		removed = append(removed, p.CapabilityKey.ValueString()+scope)
+	}
+	slices.Sort(removed)
+	return removed
+}
+
+// shortened reports whether a plan makes a token valid for a shorter time, and describes both times.
+func (m model) shortened(after model) (from, to string, isShorter bool) {
+	before, isLasting := duration(m.ValidFor)
+	planned, willLast := duration(after.ValidFor)
+	if isLasting && willLast {
+		return "for " + m.ValidFor.ValueString(), "for " + after.ValidFor.ValueString(), planned < before
+	}
+	until, err := time.Parse(time.RFC3339, after.ExpiresAt.ValueString())
+	if err != nil { // unknown, or never
+		never := m.ExpiresAt.IsNull() && willLast
+		return "without end", "for " + after.ValidFor.ValueString(), never
+	}
+	now, err := time.Parse(time.RFC3339, m.ExpiresAt.ValueString())
+	if err != nil {
+		return "without end", "until " + after.ExpiresAt.ValueString(), m.ExpiresAt.IsNull()
+	}
+	return "until " + m.ExpiresAt.ValueString(), "until " + after.ExpiresAt.ValueString(), until.Before(now)
 }
 
 // stillWorks describes the consequence of a token that can't be revoked.
