@@ -271,6 +271,12 @@ func TestWalkReports(t *testing.T) {
 		}
 	}
 
+	reading := new(session.Walk)
+	reading.Reading(o)
+	same("in the state while it is read", reading.IsInState(o), true)
+	replay(t, reading, "gone", o)
+	same("in the state after the read", reading.IsInState(o), false)
+
 	reported := 0
 	for range 30 {
 		if w.MayReport() {

@@ -35,8 +35,8 @@ var collectionTypes = []string{setType, setType, setType, zoneType, zoneType}
 
 // valuableTypes hold mail or money, and adoptingTypes support on_existing.
 var (
-	valuableTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, zoneType}
-	adoptingTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, "mailhost_dns_record", "mailhost_forwarding"}
+	valuableTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, zoneType, "mailhost_dedicated_ip"}
+	adoptingTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, "mailhost_dns_record", "mailhost_forwarding", "mailhost_dedicated_ip"}
 )
 
 // undrawn lists the arguments that no history uses: their effect takes longer, or has other tests.
@@ -100,6 +100,9 @@ func (d *generator) add(c *core.Configuration, typeName string) {
 	d.repairZone(b)
 	if slices.Contains(adoptingTypes, typeName) && chance(d.rand, 30) {
 		b.Arguments["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
+	}
+	if typeName == "mailhost_dedicated_ip" && chance(d.rand, 50) { // otherwise one unused address stops all claims
+		b.Arguments["on_existing"] = "create"
 	}
 	b.TypedMap = typeName == setType && chance(d.rand, 40)
 	d.avoidMoves(c, addr)

@@ -224,9 +224,13 @@ func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 // unchanged.
 func (h *history) adopt(s *stack) (changed bool) {
 	for _, b := range s.config.Blocks {
-		if slices.Contains(adoptingTypes, core.TypeOf(b.Addr)) && b.Arguments["on_existing"] != "adopt" && b.Arguments["max_deletions"] != 1 {
-			b.Arguments["on_existing"], changed = "adopt", true
-			h.report.logf("advice: on_existing = adopt of %s", b.Addr)
+		advice := "adopt"
+		if core.TypeOf(b.Addr) == "mailhost_dedicated_ip" { // the state may have the address
+			advice = "create"
+		}
+		if slices.Contains(adoptingTypes, core.TypeOf(b.Addr)) && b.Arguments["on_existing"] != advice && b.Arguments["max_deletions"] != 1 {
+			b.Arguments["on_existing"], changed = advice, true
+			h.report.logf("advice: on_existing = %s of %s", advice, b.Addr)
 		}
 	}
 	return changed

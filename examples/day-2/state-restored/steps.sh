@@ -4,7 +4,7 @@ cp "$recipe/mailboxes.csv" "$recipe/extras.tf" .
 terraform apply # prints: 2 added, 1 changed
 rm terraform.tfstate
 mv backup.tfstate terraform.tfstate
-# The plan refuses what exists, and warns of what it would buy or create a second time.
+# The plan refuses what exists, also the address, and warns of the service account that it would create again.
 ! terraform plan # prints: hr-sync
 # Import the address, revoke the token that is lost, and adopt the rest.
 mailhostd token revoke hr-sync

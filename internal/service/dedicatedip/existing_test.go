@@ -205,6 +205,8 @@ func TestReplacement(t *testing.T) {
 			kept, diags := p.Walk().ApplyPlan(t.Context(), ipType, nil, o, destroy)
 			acctest.Expect(t, diags, "ERROR: The dedicated IP "+o.Text("name")+" was not released", o.Text("id"), "terraform untaint")
 			assert.Check(t, !kept.Gone() && claims(t, s) == 1, "released")
+			o, diags = p.Walk().Read(ipType, kept) // its destroy, below, is not refused
+			p.NoErrors(diags)
 		}
 		other := values{"option_id": option(s, "us")}
 		first, diags := p.Plan(ipType, other, o)
@@ -217,6 +219,8 @@ func TestReplacement(t *testing.T) {
 		acctest.Expect(t, diags, want...)
 		replaced, _ := p.ApplyReplacement(t.Context(), ipType, other, o)
 		assert.Check(t, replaced.Text("id") != o.Text("id") && replaced.Text("acquisition") == "purchase", "replaced by %s", replaced.State)
+		_, diags = p.Walk().ApplyPlan(t.Context(), ipType, nil, replaced, &acctest.Object{State: p.Null(ipType), Private: o.Private, Identity: replaced.Identity})
+		p.NoErrors(diags)
 	})
 }
 

@@ -99,8 +99,10 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 // Delete does not release a tainted address that the same apply would replace. A plan can't detect that: core
 // plans the create of the successor alone.
 func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
-	id := state.ID.ValueString()
-	if s := service.GetPrivate[*successor](ctx, req.Private, successorKey); s != nil && !strings.EqualFold(s.Replaces, id) {
+	id, s := state.ID.ValueString(), service.GetPrivate[*successor](ctx, req.Private, successorKey)
+	// After an error, core keeps the private state of the plan in the state.
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, successorKey, nil)...)
+	if s != nil && !strings.EqualFold(s.Replaces, id) {
 		resp.Diagnostics.AddError("The "+state.String()+" was not released",
 			"It is tainted in Terraform's state, so the apply would release it and claim another one. A released address can't be claimed again. Nothing was released or claimed. Its id is "+id+".\n\n"+
 				"To keep it, run terraform untaint with its address. To release it and claim another one, use two applies: remove the resource, apply, and add it again.")
