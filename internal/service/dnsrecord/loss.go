@@ -33,10 +33,7 @@ func losses(ctx context.Context, ch service.Change[model]) (all []service.Loss) 
 		m := ch.After
 		m.DomainName = types.StringNull()                                        // a replacement plans the name of the old domain
 		if m.zoneName() == "" && !m.Domain.IsUnknown() && len(m.mail(nil)) > 0 { // the configuration refers to the domain by its id
-			if c := ch.ClientIfOpen(ctx); c != nil {
-				in, _ := zoneOf(ch.ForPlan(ctx), c, m.Domain.ValueString())
-				m.DomainName = types.StringValue(in.Name)
-			}
+			m.DomainName = types.StringValue(attribute.DomainName(m.DomainLabel(m.Domain.ValueString())))
 		}
 		return append(all, reachLosses(ctx, &ch, m, nil, m.mail(nil))...)
 	case service.Updated:
