@@ -86,4 +86,5 @@ func TestAccHandOver(t *testing.T) {
 	w.refused(t, []string{"apply", "-auto-approve"}, "was not deleted", "Nothing was deleted", "terraform untaint")
 	w.must(t, "untaint", "mailhost_mailbox_set.a")
 	w.planIsEmpty(t)
+	w.destroy(t) // the refused delete does not stop a later one
 }

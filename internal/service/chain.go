@@ -185,7 +185,7 @@ func (m *chain[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, re
 	if !m.checkStateAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
-	if !m.mayDelete(ctx, req, &resp.Diagnostics) {
+	if !m.mayDelete(ctx, req, resp) {
 		return
 	}
 	_, state := m.models(ctx, tfsdk.Plan{}, req.State, &resp.Diagnostics)

@@ -112,10 +112,13 @@ func (r *Resource[T, M]) recordAcquired(ctx context.Context, req resource.Create
 
 // mayDelete adds an error and returns false if this process created or adopted the object, or if the
 // same plan deletes it as tainted and adopts it.
-func (r *Resource[T, M]) mayDelete(ctx context.Context, req resource.DeleteRequest, diags *diag.Diagnostics) bool {
-	o := r.object(req.State.Raw)
-	if r.ownWalk().IsAcquired(o) || o.ID != "" && strings.EqualFold(o.ID, GetPrivate[string](ctx, req.Private, adoptedKey)) {
-		addNotDeleted(diags, r.label(ctx, req.State.Get), o.ID)
+func (r *Resource[T, M]) mayDelete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) bool {
+	o, adopted := r.object(req.State.Raw), GetPrivate[string](ctx, req.Private, adoptedKey)
+	if adopted != "" { // after an error, core keeps the private state of the plan in the state
+		resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, adoptedKey, "")...)
+	}
+	if r.ownWalk().IsAcquired(o) || o.ID != "" && strings.EqualFold(o.ID, adopted) {
+		addNotDeleted(&resp.Diagnostics, r.label(ctx, req.State.Get), o.ID)
 		return false
 	}
 	return true

@@ -36,7 +36,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
-	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 // Definition describes a set. Its object in the API is the domain.
@@ -107,10 +106,7 @@ func settings() map[string]schema.Attribute {
 		"retired": schema.MapAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			Validators: []validator.Map{
-				mapvalidator.KeysAre(customtype.LocalPart.Validator()),
-				mapvalidator.ValueStringsAre(validate.Choice(retiredDelete, retiredKeep)),
-			},
+			Validators:  []validator.Map{mapvalidator.KeysAre(customtype.LocalPart.Validator())}, // the values: checkRetired
 			MarkdownDescription: "Entries that may leave `mailboxes`, by key: `\"delete\"` deletes the mailbox, without counting for `max_deletions`; `\"keep\"` leaves it in the domain without this set, so that another set or a `mailhost_mailbox` can take it over in the same apply, with `on_existing = \"adopt\"` or an `import` block. " +
 				"Remove a key after the apply: when somebody gets the address again, it would retire that mailbox too, and each plan warns of it. For a destroy of the set or a change of `domain`, the value of the last apply counts.",
 		},

@@ -365,15 +365,19 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 	}
 }
 
-// checkRetired checks that no two keys of retired are one address.
+// checkRetired checks the values of retired, and that no two keys are one address. A validator of the
+// framework would report the values in the order of a Go map.
 func checkRetired(diags *diag.Diagnostics, retired types.Map) {
-	byLocalPart := map[string]string{}
-	for _, key := range slices.Sorted(maps.Keys(retired.Elements())) {
+	values, byLocalPart := retired.Elements(), map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		at, part := retiredPath.AtMapKey(key), localPart(key)
 		if other, ok := byLocalPart[part]; ok {
 			invalid(diags, at, "Two keys of retired are the same address", sameAddress(other, key))
 		}
 		byLocalPart[part] = key
+		if how, ok := values[key].(types.String); ok && how.ValueString() != retiredDelete && how.ValueString() != retiredKeep && !how.IsNull() && !how.IsUnknown() {
+			invalid(diags, at, "Invalid value of retired", fmt.Sprintf("must be %q or %q, and not %q", retiredDelete, retiredKeep, how.ValueString()))
+		}
 	}
 }
 

@@ -397,7 +397,7 @@ func TestRetiredSpellings(t *testing.T) {
 		assert.Check(t, len(diags) == 1, "%s", acctest.Render(diags))
 	}
 	diags := p.Validate(typeName, set(changes{"retired": changes{"bob": "Delete", "eve": nil}}, "ann"))
-	acctest.Expect(t, diags, `ERROR at AttributeName("retired").ElementKeyString("bob"): Invalid retired["bob"]`, `must be one of delete, keep, got "Delete"`)
+	acctest.Expect(t, diags, `ERROR at AttributeName("retired").ElementKeyString("bob"): Invalid value of retired`, `retired["bob"]: must be "delete" or "keep", and not "Delete"`)
 	assert.Check(t, len(diags) == 1, "%s", acctest.Render(diags))
 
 	o, diags := p.Apply(t.Context(), typeName, set(nil, "bob"), nil)
