@@ -293,8 +293,8 @@ type bucket struct {
 
 func bucketOf(r record) bucket { return bucket{r.recordKey, r.purpose()} }
 
-// changesOf returns the changes from the domain's records to the wanted records with their TTLs. It
-// deletes only records for which isRemovable returns true.
+// changesOf returns the changes from the domain's records to the wanted records with their TTLs, where
+// mixedTTL keeps the TTL of an existing record. It deletes only records for which isRemovable returns true.
 func changesOf(has map[record]served, want map[record]int64, isRemovable func(record) bool) (c changes) {
 	surplus := map[bucket][]record{}
 	for _, r := range sorted(has) {
@@ -306,7 +306,7 @@ func changesOf(has map[record]served, want map[record]int64, isRemovable func(re
 	for _, r := range sorted(want) {
 		s, b := step{record: r, ttl: want[r]}, bucketOf(r)
 		if known, exists := has[r]; exists {
-			if known.ttl == s.ttl {
+			if known.ttl == s.ttl || s.ttl == mixedTTL {
 				continue
 			}
 			s.id, s.before = known.id, &r
@@ -316,6 +316,12 @@ func changesOf(has map[record]served, want map[record]int64, isRemovable func(re
 			before := surplus[b][i]
 			surplus[b] = slices.Delete(surplus[b], i, i+1)
 			s.id, s.before = has[before].id, &before
+			if s.ttl == mixedTTL {
+				s.ttl = has[before].ttl
+			}
+		}
+		if s.ttl == mixedTTL {
+			s.ttl = api.DefaultDNSTTL
 		}
 		byName[r.name] = append(byName[r.name], s)
 	}

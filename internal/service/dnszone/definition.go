@@ -122,7 +122,7 @@ func RecordFields() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"ttl": schema.Int64Attribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the records, in seconds: between %d and %d. Default: `%d`.", *ttlField.Minimum, *ttlField.Maximum, api.DefaultDNSTTL),
+			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the records, in seconds: between %d and %d. Default: `%d` for a new key; the records of a key that exists keep their TTL.", *ttlField.Minimum, *ttlField.Maximum, api.DefaultDNSTTL),
 		},
 		"values": schema.ListAttribute{
 			Required:    true,

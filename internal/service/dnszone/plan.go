@@ -48,7 +48,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 
 // planCreate completes the plan that takes a domain over.
 func (r *Resource) planCreate(ctx context.Context, config model, plan *model, isReplacement bool, diags *diag.Diagnostics) {
-	plan.Records = keepSpelling(config.Records, entriesOf(config.Records, ""), types.MapNull(entryType), nil)
+	plan.Records = keepSpelling(config.Records, withUnknownTTLs(entriesOf(config.Records, "")), types.MapNull(entryType), nil)
 	// In the apply, core plans a create again and refuses a different known value. This would
 	// stop the apply if others change the domain's records after the plan.
 	plan.Purged = types.ListUnknown(types.StringType)
@@ -73,6 +73,10 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	entries := entriesOf(config.Records, z.name)
 	check(entries, config.Ignore, z.name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)
+	planTTLs := func(existing map[record]int64) {
+		plan.Records = keepSpelling(config.Records, withKeptTTLs(entries, existingEntries(existing, z.name)), types.MapNull(entryType), nil)
+	}
+	planTTLs(nil)
 	if z.id == "" || diags.HasError() {
 		return
 	}
@@ -92,6 +96,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		report.Error(diags, err, "Can't read the DNS records of "+z.name, nil)
 	default:
 		addSystemManaged(diags, entries, has.system)
+		planTTLs(has.ttls(nil))
 		// If this apply just created or adopted the domain, and the configuration refers to its id, the
 		// first plan did not know the domain and named no record.
 		if uuid.Validate(ref) == nil && r.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id}) {
@@ -140,7 +145,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	entries, prior := entriesOf(config.Records, name), state.entries()
 	check(entries, config.Ignore, name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)
-	plan.Records, plan.Purged = keepSpelling(config.Records, entries, state.Records, prior), state.Purged
+	plan.Records, plan.Purged = keepSpelling(config.Records, withKeptTTLs(entries, prior), state.Records, prior), state.Purged
 	if diags.HasError() {
 		return
 	}

@@ -66,11 +66,17 @@ func draw(rnd *rand.Rand) map[string]map[string]any {
 	return zone
 }
 
-func (c contents) of(zone map[string]map[string]any) contents {
+// of adds the records of a zone. An entry without a TTL keeps the one of its key in before.
+func (c contents) of(zone map[string]map[string]any, before contents) contents {
 	for key, entry := range zone {
 		ttl, ok := entry["ttl"].(int)
 		if !ok {
 			ttl = int(api.DefaultDNSTTL)
+			for line, kept := range before {
+				if strings.HasPrefix(line, key+" ") {
+					ttl = kept
+				}
+			}
 		}
 		for _, v := range entry["values"].([]string) {
 			c[key+" "+v] = ttl
@@ -176,7 +182,7 @@ func TestRandomZones(t *testing.T) {
 			s := acctest.NewServer(t, acctest.Options{})
 			s.Domain(t, "example.com")
 			before := draw(rnd)
-			exist(t, s, contents{}.of(before))
+			exist(t, s, contents{}.of(before, nil))
 
 			// kept are the keys that require a record at all times.
 			kept := map[string]bool{}
@@ -193,7 +199,7 @@ func TestRandomZones(t *testing.T) {
 			var o *acctest.Object
 			for round := range 4 {
 				want := draw(rnd)
-				kept = maps.Clone(contents{}.of(before).keys())
+				kept = maps.Clone(contents{}.of(before, nil).keys())
 				maps.DeleteFunc(kept, func(key string, _ bool) bool { return want[key] == nil })
 				config := map[string]any{"domain": "example.com", "records": respelled(rnd, want)}
 				if round > 0 {
@@ -203,7 +209,7 @@ func TestRandomZones(t *testing.T) {
 				planned := existing(t, s)
 				plan, diags := p.Walk().Plan(typeName, config, o)
 				p.NoErrors(diags)
-				wanted := contents{}.of(want)
+				wanted := contents{}.of(want, planned)
 				for line := range planned {
 					if _, isWanted := wanted[line]; !isWanted && (round == 0 || strings.HasPrefix(line, "foreign")) {
 						acctest.Expect(t, diags, "WARNING at AttributeName(\"records\"): The plan removes ", "\n  - "+line+"\n")
@@ -213,7 +219,7 @@ func TestRandomZones(t *testing.T) {
 				exist(t, s, contents{late: 300})
 				o, diags = p.Walk().ApplyPlan(t.Context(), typeName, config, o, plan)
 				p.NoErrors(diags)
-				expected := contents{}.of(want)
+				expected := maps.Clone(wanted)
 				if round == 0 {
 					acctest.Expect(t, diags, " removed\nThe zone has taken the domain over", late)
 				} else {

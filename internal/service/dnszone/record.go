@@ -185,21 +185,69 @@ func entryOf(spelled string, element attr.Value, domain string) entry {
 	return e
 }
 
-// effectiveTTL returns the TTL of the entry's records, or the default for null.
-func (e entry) effectiveTTL() types.Int64 {
-	if e.ttl.IsNull() {
-		return types.Int64Value(api.DefaultDNSTTL)
+// withKeptTTLs returns the configured entries with a TTL for each: an entry without one keeps the TTL of its
+// key in prior, and a new key gets the default.
+func withKeptTTLs(configured, prior []entry) []entry {
+	kept := make(map[recordKey]types.Int64, len(prior))
+	for _, e := range prior {
+		kept[e.key] = e.ttl
 	}
-	return e.ttl
+	configured = slices.Clone(configured)
+	for i, e := range configured {
+		ttl, exists := kept[e.key]
+		switch {
+		case !e.ttl.IsNull():
+		case exists && e.keyErr == nil:
+			configured[i].ttl = ttl
+		default:
+			configured[i].ttl = types.Int64Value(api.DefaultDNSTTL)
+		}
+	}
+	return configured
 }
 
-// contents returns the records of entries with their TTLs. It omits unknown and invalid values.
+// existingEntries returns the entries of existing records, for the plan that takes them over. A TTL other than
+// the default is unknown: the same apply may delete the record first, if it belonged to another resource.
+func existingEntries(existing map[record]int64, domain string) []entry {
+	all := entriesOf(flatten(existing), domain)
+	for i := range all {
+		if all[i].ttl.ValueInt64() != api.DefaultDNSTTL {
+			all[i].ttl = types.Int64Unknown()
+		}
+	}
+	return all
+}
+
+// withUnknownTTLs returns the configured entries, where one without a TTL has an unknown TTL.
+func withUnknownTTLs(configured []entry) []entry {
+	configured = slices.Clone(configured)
+	for i := range configured {
+		if configured[i].ttl.IsNull() {
+			configured[i].ttl = types.Int64Unknown()
+		}
+	}
+	return configured
+}
+
+// withActualTTLs returns planned records with the actual TTLs in place of unknown ones.
+func withActualTTLs(planned types.Map, actual map[record]int64, entries []entry) types.Map {
+	elements := planned.Elements()
+	for _, e := range entries {
+		if e.ttl.IsUnknown() {
+			elements[e.spelled] = entryObject(ttlOf(slices.Collect(maps.Keys(contents([]entry{e}))), actual, e), elements[e.spelled].(types.Object).Attributes()["values"])
+		}
+	}
+	return types.MapValueMust(entryType, elements)
+}
+
+// contents returns the records of entries with their TTLs: mixedTTL for an unknown one, and for null in a
+// state. It omits unknown and invalid values.
 func contents(entries []entry) map[record]int64 {
 	all := make(map[record]int64, len(entries))
 	for _, e := range entries {
 		for _, v := range e.values {
 			if v.isValid() {
-				all[v.record] = e.effectiveTTL().ValueInt64()
+				all[v.record] = e.ttl.ValueInt64()
 			}
 		}
 	}
@@ -276,7 +324,7 @@ func spelledValues(records []record, e entry) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
-// keepSpelling returns the configured map with default TTLs, and with the state's spelling of equal
+// keepSpelling returns the configured map with the TTLs of configured, and with the state's spelling of equal
 // values. If both maps mean the same, it returns the state's map.
 func keepSpelling(config types.Map, configured []entry, state types.Map, prior []entry) types.Map {
 	if config.IsNull() || config.IsUnknown() {
@@ -301,7 +349,11 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 		if before, ok := bySpelling[e.spelled]; ok && e.hasSameValues(before) {
 			values = priorElements[e.spelled].(types.Object).Attributes()["values"]
 		}
-		elements[e.spelled] = entryObject(e.effectiveTTL(), values)
+		ttl := e.ttl
+		if ttl.Equal(types.Int64Value(mixedTTL)) {
+			ttl = types.Int64Null()
+		}
+		elements[e.spelled] = entryObject(ttl, values)
 	}
 	return types.MapValueMust(entryType, elements)
 }

@@ -40,11 +40,11 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		return
 	}
 	plan.setDomain(z.id, z.name)
-	if check(plan.entries(), plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if check(entriesOf(plan.Records, z.name), plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	isTakenOver := plan.Purged.IsUnknown()
-	_, removed := z.apply(ctx, goal{want: plan.entries(), ignored: plan.ignored(), isRemovable: func(record) bool { return isTakenOver }}, &resp.Diagnostics)
+	actual, removed := z.apply(ctx, goal{want: plan.entries(), ignored: plan.ignored(), isRemovable: func(record) bool { return isTakenOver }}, &resp.Diagnostics)
 	warnPurged(&resp.Diagnostics, z.name, removed)
 	plan.Purged = purgedList(removed)
 	if resp.Diagnostics.HasError() {
@@ -52,6 +52,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 			"Not everything succeeded. What was done stays in the domain. Run apply again: it keeps that and does the rest.")
 		return
 	}
+	plan.Records = withActualTTLs(plan.Records, actual, plan.entries())
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
@@ -103,7 +104,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	defer cancel()
 	z := state.zone(c)
 	entries, prior := plan.entries(), contents(state.entries())
-	if check(entries, plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if check(entriesOf(plan.Records, z.name), plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	mayPurge := !plan.Ignore.Equal(state.Ignore)
