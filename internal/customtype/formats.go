@@ -97,10 +97,13 @@ func normalizeTimestamp(s string) (string, error) {
 
 // RedirectURL is the http or https URL to which a domain redirects web traffic. It
 // ignores the case and form of the scheme and host, the default port, and whether an
-// empty path is written as a slash (RFC 3986, section 6.2).
-var RedirectURL = Type{format: &format{name: "RedirectURL", noun: "an absolute http or https URL such as https://www.example.com/", normalize: normalizeRedirectURL}}
+// empty path is written as a slash (RFC 3986, section 6.2). "" means no redirect.
+var RedirectURL = Type{format: &format{name: "RedirectURL", noun: "an absolute http or https URL such as https://www.example.com/, or \"\"", normalize: normalizeRedirectURL}}
 
 func normalizeRedirectURL(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
 	if _, err := api.CheckRedirectURL(s); err != nil {
 		return "", err
 	}

@@ -102,8 +102,8 @@ var testTypes = map[string]testType{
 		unequal: [][2]string{{idLower, idOther}},
 	}},
 	"RedirectURL": {typ: RedirectURL, examples: examples{
-		valid:   []string{"https://www.example.com/", "http://example.com", "https://example.com:8443/a?b=c#d", "https://bücher.example/", "http://[2001:db8::1]:8080/", "https://localhost/"},
-		invalid: []string{"", "example.com", "/path", "ftp://example.com/", "https://", "https:///path", "http:example.com", "https://user:pw@example.com/", "https://exa mple.com/", "javascript:alert(1)"},
+		valid:   []string{"https://www.example.com/", "http://example.com", "https://example.com:8443/a?b=c#d", "https://bücher.example/", "http://[2001:db8::1]:8080/", "https://localhost/", ""},
+		invalid: []string{" ", "example.com", "/path", "ftp://example.com/", "https://", "https:///path", "http:example.com", "https://user:pw@example.com/", "https://exa mple.com/", "javascript:alert(1)"},
 		equal: [][2]string{
 			{"HTTPS://Example.COM/", "https://example.com/"},
 			{"https://example.com", "https://example.com/"},

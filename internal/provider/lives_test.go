@@ -54,9 +54,10 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 					config: redirected, does: updates, want: values{"auto_renew": true, "redirect_url": "https://www.Example.com"},
 				},
 				{
-					config: with(shop, "auto_renew", true), does: updates,
-					planned: values{"redirect_url": nil, "redirect_mode": nil}, want: values{"auto_renew": true, "redirect_url": nil, "redirect_mode": nil},
+					config: with(redirected, "redirect_url", ""), does: updates,
+					planned: values{"redirect_url": "", "redirect_mode": nil}, want: values{"auto_renew": true, "redirect_url": "", "redirect_mode": nil},
 				},
+				{config: with(shop, "auto_renew", false), does: updates, want: values{"auto_renew": false, "redirect_url": "", "redirect_mode": nil}},
 				{config: with(shop, "workspace_id", strings.ToUpper(sales)), does: updates, want: values{"workspace_id": strings.ToUpper(sales)}},
 				{config: shop, does: noChange}, // without the attribute the domain stays in its workspace
 				{before: change(api.UpdateDomainBody{WorkspaceID: &sales}), config: with(shop, "workspace_id", s.WorkspaceID), does: updates, want: values{"workspace_id": s.WorkspaceID}},

@@ -104,14 +104,15 @@ func (c *connection) AdoptOrRefuse(diags *diag.Diagnostics, onExisting types.Str
 	}
 }
 
-// WarnAdoption warns in a plan that adopts an object, and of the losses of the adoption.
+// WarnAdoption warns in a plan of the losses of an adoption, and that the plan adopts the object.
 func (c *connection) WarnAdoption(diags *diag.Diagnostics, e Existing) {
-	detail := report.Paragraphs("It exists already, with the id "+e.ID+", so nothing is created. This resource manages it after the apply: a destroy deletes it.", e.Note)
-	if len(e.Changes) > 0 {
-		detail += "\n\nThe adoption changes:" + report.Bullets(e.Changes) + "\n\nTo keep a value, set it in the configuration."
-	}
-	diags.AddAttributeWarning(path.Root("on_existing"), fmt.Sprintf("The plan adopts the %s", e.Label), detail)
 	AddLosses(diags, e.losses(*c)...)
+	changes := ""
+	if len(e.Changes) > 0 {
+		changes = "The adoption changes:" + report.Bullets(e.Changes) + "\n\nTo keep a value, set it in the configuration."
+	}
+	diags.AddAttributeWarning(path.Root("on_existing"), fmt.Sprintf("The plan adopts the %s", e.Label), report.Paragraphs(changes,
+		"It exists already, with the id "+e.ID+", so nothing is created. This resource manages it after the apply: a destroy deletes it.", e.Note))
 }
 
 // WarnAdopted warns after an apply that an object was adopted, if the plan could not know it.

@@ -48,7 +48,7 @@ type Change[M any] struct {
 // Asset is a part of the account that a plan can end or spend.
 type Asset string
 
-// The assets. Reach is where mail goes: MX, SPF, DMARC and targets of forwarding rules. Purchase is
+// The assets. Reach is where mail and web traffic go: MX, SPF, DMARC, targets of forwarding rules, redirects. Purchase is
 // money that the apply spends, and Money is what was paid for.
 const (
 	Mail     Asset = "mail"

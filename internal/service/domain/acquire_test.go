@@ -132,9 +132,49 @@ func TestNotReady(t *testing.T) {
 			p.NoErrors(diags)
 			again, diags := p.Plan(domainType, config, refreshed)
 			p.NoErrors(diags)
+			if name == "payment" {
+				acctest.Expect(t, diags, "WARNING: The domain example.com waits for its payment", "Pay at ", "/pay/")
+			}
 			assert.Check(t, again.State.Equal(refreshed.State), "becoming active made a plan")
 		})
 	}
+}
+
+// TestUnpaid checks that each plan names a purchase that waits for its payment, and that the plan after it has
+// expired says that nobody paid. The account of losses marks that as a second purchase.
+func TestUnpaid(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
+	p := s.Protocol(t, "")
+	config := attributes("example.com", nil)
+	plan, diags := p.Plan(domainType, config, nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain example.com`+"\n", "Concerns: purchase\n")
+	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The domain example.com waits for its payment", "/pay/")
+	for _, changed := range []map[string]any{config, attributes("example.com", map[string]any{"auto_renew": true}), config} {
+		if o, diags = p.Walk().Read(domainType, o); true {
+			p.NoErrors(diags)
+		}
+		plan, diags = p.Plan(domainType, changed, o)
+		acctest.Expect(t, diags, "WARNING: The domain example.com waits for its payment", "/pay/", "expires")
+		if !plan.State.Equal(o.State) {
+			o, diags = p.ApplyPlan(t.Context(), domainType, changed, o, plan)
+			p.NoErrors(diags)
+		}
+	}
+	config["on_existing"] = "adopt"
+	_, diags = p.Plan(domainType, config, nil)
+	acctest.Expect(t, diags, "WARNING: The domain example.com waits for its payment", "control panel")
+	s.Advance(8 * 24 * time.Hour)
+	p.Together()
+	gone, diags := p.Read(domainType, o)
+	p.NoErrors(diags)
+	assert.Assert(t, gone.Gone(), "it is in the state")
+	_, diags = p.Plan(domainType, config, nil)
+	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain example.com again`, "nobody paid", "The price is", "Concerns: purchase, a second time\n")
+	assert.Check(t, !strings.Contains(acctest.Render(diags), "deleted outside"), acctest.Render(diags))
 }
 
 // TestFailed checks that a purchase that the registry refuses is an error that keeps the
@@ -273,7 +313,7 @@ func TestSettingsRefused(t *testing.T) {
 	other["auto_renew"] = !core.Known[bool](acctest.Attributes(updated.State)["auto_renew"])
 	kept, diags := p.Plan(domainType, other, updated)
 	p.NoErrors(diags)
-	delete(other, "redirect_url")
+	other["redirect_url"] = ""
 	removed, diags := p.Plan(domainType, other, updated)
 	p.NoErrors(diags)
 	assert.Check(t, kept.Text("redirect_mode") == "301" && removed.Null("redirect_mode"), "planned %v and %v", kept.State, removed.State)
@@ -296,6 +336,93 @@ func TestEmptyTexts(t *testing.T) {
 	assert.Check(t, o.Null("redirect_url") && o.Null("redirect_mode") && created.Text("workspace_id") == s.WorkspaceID && o.Text("workspace_id") != s.WorkspaceID, "state %v", o.State)
 }
 
+// TestKept checks that a domain keeps the renewal and the redirect that its configuration omits: when it is
+// adopted or imported, and after they are removed. It also ends both, and checks that each plan says so.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	owned := s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	const url = "https://old.example.com/"
+	restore := func() {
+		t.Helper()
+		assert.NilError(t, s.Client.UpdateDomain(t.Context(), owned.ID, api.UpdateDomainBody{AutoRenew: new(true), RedirectURL: api.NullableFrom(new(url))}))
+	}
+	isKept := func(o *acctest.Object) bool {
+		return core.Shown(acctest.Attributes(o.State)["auto_renew"]) == "true" && o.Text("redirect_url") == url && o.Text("redirect_mode") == "301"
+	}
+	omitting := map[string]any{"name": "example.com", "on_existing": "adopt"}
+	ending := map[string]any{"name": "example.com", "on_existing": "adopt", "auto_renew": false, "redirect_url": ""}
+	expectEmpty := func(config map[string]any, o *acctest.Object) {
+		t.Helper()
+		read, diags := p.Walk().Read(domainType, o)
+		p.NoErrors(diags)
+		again, diags := p.Plan(domainType, config, read)
+		assert.Check(t, len(diags) == 0 && again.State.Equal(read.State) && read.State.Equal(o.State), "the next plan is %s\n%s", again.State, acctest.Render(diags))
+	}
+	imports := func() *acctest.Object {
+		t.Helper()
+		o, diags := p.Walk().Import(domainType, "example.com", nil)
+		p.NoErrors(diags)
+		o, diags = p.Read(domainType, o)
+		p.NoErrors(diags)
+		o, diags = p.Apply(t.Context(), domainType, map[string]any{"name": "example.com", "on_existing": "adopt"}, o)
+		p.NoErrors(diags)
+		return o
+	}
+	adopts := func() *acctest.Object { return nil }
+	configured := func() *acctest.Object {
+		t.Helper()
+		plan := map[string]any{"name": "example.com", "on_existing": "adopt", "auto_renew": true, "redirect_url": url}
+		o, diags := p.Apply(t.Context(), domainType, plan, nil)
+		p.NoErrors(diags)
+		return o
+	}
+	for name, prior := range map[string]func() *acctest.Object{"adopted": adopts, "imported": imports, "updated": configured} {
+		restore()
+		o := prior()
+		plan, diags := p.Walk().Plan(domainType, omitting, o)
+		p.NoErrors(diags)
+		text := acctest.Render(diags)
+		assert.Check(t, isKept(plan) && plan.Text("workspace_id") == s.WorkspaceID && !strings.Contains(text, "The plan ends") && !strings.Contains(text, "The adoption changes"), "%s: planned %s\n%s", name, plan.State, text)
+		if o == nil {
+			o, diags = p.ApplyPlan(t.Context(), domainType, omitting, nil, plan)
+			p.NoErrors(diags)
+		}
+		d := get(t, s, "example.com")
+		assert.Check(t, isKept(o) && d.AutoRenew && *d.RedirectURL == url, "%s: %s", name, o.State)
+		expectEmpty(omitting, o)
+
+		o = prior()
+		plan, diags = p.Walk().Plan(domainType, ending, o)
+		p.NoErrors(diags)
+		acctest.Expect(t, diags, `WARNING at AttributeName("auto_renew"): The plan ends the automatic renewal of the domain example.com`, "somebody else can register the name", "Concerns: money",
+			`WARNING at AttributeName("redirect_url"): The plan ends the redirect of the domain example.com`, "goes to "+url+" now", "Concerns: reach")
+		assert.Check(t, strings.HasPrefix(acctest.Render(diags), `WARNING at AttributeName("auto_renew")`), "%s: the losses come later than %s", name, acctest.Render(diags))
+		o, diags = p.ApplyPlan(t.Context(), domainType, ending, o, plan)
+		p.NoErrors(diags)
+		d = get(t, s, "example.com")
+		assert.Check(t, !d.AutoRenew && d.RedirectURL == nil && !o.Null("redirect_url") && o.Text("redirect_url") == "" && o.Null("redirect_mode"), "%s: %s", name, o.State)
+		expectEmpty(ending, o)
+		expectEmpty(omitting, o)
+	}
+	// There is nothing to end any more.
+	o := imports()
+	expectEmpty(ending, o)
+	expectEmpty(omitting, o)
+	adopted, diags := p.Apply(t.Context(), domainType, ending, nil)
+	p.NoErrors(diags)
+	expectEmpty(ending, adopted)
+	_, diags = p.Plan(domainType, ending, nil)
+	assert.Check(t, len(diags) == 1 && !strings.Contains(acctest.Render(diags), "The adoption changes"), acctest.Render(diags))
+	// A state of an earlier version has null.
+	plan, diags := p.Plan(domainType, ending, p.With(domainType, o, "redirect_url", nil))
+	assert.Check(t, len(diags) == 0 && plan.Text("updated_at") == o.Text("updated_at"), "planned %s\n%s", plan.State, acctest.Render(diags))
+	bought, diags := p.Apply(t.Context(), domainType, attributes("example.net", map[string]any{"redirect_url": ""}), nil)
+	p.NoErrors(diags)
+	expectEmpty(attributes("example.net", map[string]any{"redirect_url": ""}), bought)
+}
+
 func TestAdopted(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -313,14 +440,15 @@ func TestAdopted(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	p := s.Protocol(t, url)
-	config := attributes("EXAMPLE.com", map[string]any{"on_existing": "adopt"})
+	config := attributes("EXAMPLE.com", map[string]any{"on_existing": "adopt", "auto_renew": false, "redirect_url": ""})
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, `WARNING at AttributeName("on_existing"): The plan adopts the domain example.com`, "nothing is created", "a destroy deletes it", "contact_info is not sent",
-		"auto_renew from true to false", "redirect_url from https://old.example.com/ to null")
+	acctest.Expect(t, diags, `WARNING at AttributeName("auto_renew"): The plan ends the automatic renewal of the domain example.com`, `WARNING at AttributeName("redirect_url"): The plan ends the redirect of the domain example.com`, "goes to https://old.example.com/ now",
+		`WARNING at AttributeName("on_existing"): The plan adopts the domain example.com`, "The adoption changes:\n  - auto_renew from true to false\n  - redirect_url from https://old.example.com/ to null\n",
+		"nothing is created", "a destroy deletes it", "contact_info is not sent")
 	assert.Check(t, plan.Text("acquisition") == "adopt", "planned %s", plan.State)
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
-	assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "adopt", "%s: %s", o.State, acctest.Render(diags))
+	assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "adopt" && o.Text("redirect_url") == "" && o.Null("redirect_mode"), "%s: %s", o.State, acctest.Render(diags))
 	assert.Check(t, purchases.Load() == 0 && updates.Load() == 1 && o.Text("id") == owned.ID, "%d purchases, %d updates, %s", purchases.Load(), updates.Load(), o.Text("id"))
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": nil, "on_existing": "adopt"}), nil)
 	if text := acctest.Render(diags); strings.Contains(text, "The adoption changes") || strings.Contains(text, "contact_info") {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -63,6 +62,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Listing: service.Listing[api.Domain, model]{
 		Imported: func(_ context.Context, _ *client.Client, m *model) error {
 			m.Acquisition = types.StringValue(acquisitionAdopt)
+			m.keepNoRedirect()
 			return nil
 		},
 	},
@@ -105,14 +105,16 @@ func attributes() map[string]schema.Attribute {
 				"Changing it moves the domain; removing it leaves the domain where it is.",
 		},
 		"auto_renew": schema.BoolAttribute{
-			Optional: true, Computed: true, Default: booldefault.StaticBool(false),
-			MarkdownDescription: "Whether the registration is renewed automatically. Default: `false`, also for a domain that is adopted or imported.",
+			Optional: true, Computed: true,
+			MarkdownDescription: "Whether the registration is renewed automatically. Set it to `true` for a domain that you need: without a renewal the registration ends, and then somebody else can register the name. " +
+				"If you omit it, a purchase has `false`, and every other domain keeps its setting: one that is adopted or imported, and one whose configuration had it before. Set it to `false` to end a renewal; the plan warns of that.",
 		},
 		"redirect_url": schema.StringAttribute{
-			Optional:            true,
-			CustomType:          customtype.RedirectURL,
-			Validators:          []validator.String{validate.Length[api.UpdateDomainBody]("redirect_url")},
-			MarkdownDescription: "Where the domain's web traffic is redirected to, an absolute http or https URL. Removing it ends the redirect.",
+			Optional: true, Computed: true,
+			CustomType: customtype.RedirectURL,
+			Validators: []validator.String{validate.Length[api.UpdateDomainBody]("redirect_url")},
+			MarkdownDescription: "Where the domain's web traffic is redirected to, an absolute http or https URL. If you omit it, the domain keeps its redirect, if it has one. " +
+				"Set it to `\"\"` to end a redirect; the plan warns of that.",
 		},
 	}
 }
@@ -209,12 +211,30 @@ func naturalKeys(of attribute.Raw) []string {
 	return nil
 }
 
+// noRedirect is a redirect_url that ends a redirect.
+var noRedirect = customtype.New("")
+
+// redirect returns redirect_url, and null for "".
+func (m model) redirect() customtype.String {
+	if m.RedirectURL.Equal(noRedirect) {
+		return customtype.String{}
+	}
+	return m.RedirectURL
+}
+
+// keepNoRedirect replaces a null redirect_url of a response by "".
+func (m *model) keepNoRedirect() {
+	if m.RedirectURL.IsNull() {
+		m.RedirectURL = noRedirect
+	}
+}
+
 // expandUpdate returns the update that changes other to m. It omits equal values, and values
 // unknown in m.
 func (m model) expandUpdate(other model) api.UpdateDomainBody {
 	return api.UpdateDomainBody{
 		WorkspaceID: attribute.Changed(m.WorkspaceID, other.WorkspaceID, m.WorkspaceID.ValueStringPointer()),
 		AutoRenew:   attribute.Changed(m.AutoRenew, other.AutoRenew, m.AutoRenew.ValueBoolPointer()),
-		RedirectURL: attribute.ChangedNullable(m.RedirectURL, other.RedirectURL, m.RedirectURL.ValueStringPointer()),
+		RedirectURL: attribute.ChangedNullable(m.redirect(), other.redirect(), m.redirect().ValueStringPointer()),
 	}
 }

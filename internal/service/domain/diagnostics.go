@@ -85,13 +85,15 @@ func warnUnset(diags *diag.Diagnostics, plan model, err error) {
 			"The domain is in the state. Run apply again to set them.", err))
 }
 
-func warnPayment(diags *diag.Diagnostics, plan model, url string) {
+// warnPayment warns of a purchase that waits for its payment, after the purchase and in each later plan. url is
+// "" if it is unknown.
+func warnPayment(diags *diag.Diagnostics, m model, url string) {
 	where := "in the service's own control panel"
 	if url != "" {
 		where = "at " + url
 	}
-	diags.AddWarning("The "+plan.String()+" waits for its payment",
-		fmt.Sprintf("Its status is %s. Pay %s.\n\nThe domain is in the state; the next plan or apply after the payment shows it as active. It is not bought a second time.",
+	diags.AddWarning("The "+m.String()+" waits for its payment",
+		fmt.Sprintf("Its status is %s. Pay %s.\n\nUntil then the domain is not registered, and a purchase that nobody pays expires. After the payment, the next plan or apply shows the domain as active. It is not bought a second time.",
 			vocab.DomainPendingPayment, where))
 }
 
@@ -111,13 +113,10 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 // provider does not get the earlier plan of a create.
 const changedSince = "If any of that has changed when the plan is applied, the apply stops before it buys or changes anything: plan again. The CLI calls that an \"inconsistent final plan\" and a fault of the provider; it means no more than this."
 
-// existing describes a domain that the account owns.
+// existing describes a domain that the account owns, for the plan m of its adoption.
 func (m model) existing(ctx context.Context, owned api.Domain) service.Existing {
-	var unchanged []string
-	if m.WorkspaceID.IsUnknown() {
-		unchanged = []string{"workspace_id"}
-	}
-	e := Definition.DescribeExisting(ctx, &owned, m, owned.Name, unchanged...)
+	m.RedirectURL = m.redirect()
+	e := Definition.DescribeExisting(ctx, &owned, m, owned.Name)
 	if !m.ContactInfo.IsNull() {
 		e.Note = "contact_info is not sent; the registrant stays the same."
 	}
@@ -138,13 +137,15 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 	case err != nil:
 		price = fmt.Sprintf("The plan can't show the price: %s.", strings.TrimSuffix(err.Error(), "."))
 	}
-	summary := "The plan buys the domain " + plan.display()
+	does := "buys the " + plan.String()
 	if because != "" {
-		summary += " again"
+		does += " again"
 	}
-	diags.AddAttributeWarning(path.Root("name"), summary,
-		fmt.Sprintf("%sThe account does not own %s, so the apply buys it. %s There is no refund.\n\n"+changedSince+" If the account should own the domain, check the spelling of the name and the provider's account_id.",
-			because, plan.display(), price))
+	service.AddLosses(diags, service.Loss{
+		Of: []service.Asset{service.Purchase}, Does: does, Again: because != "", At: path.Root("name"),
+		Because:     fmt.Sprintf("%sThe account does not own %s, so the apply buys it. %s There is no refund.", because, plan.display(), price),
+		Consequence: changedSince + " If the account should own the domain, check the spelling of the name and the provider's account_id.",
+	})
 }
 
 func priceOf(offer *api.DomainAvailability) string {

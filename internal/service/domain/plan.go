@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -18,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -35,6 +35,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		r.planCreate(ctx, req, plan, &resp.Diagnostics) // core drops the warnings of the replacement's second plan
 	default:
 		planUpdate(ctx, plan, state, resp)
+		if state.Status.ValueString() == vocab.DomainPendingPayment {
+			warnPayment(&resp.Diagnostics, state, service.GetPrivate[string](ctx, req.Private, paymentKey))
+		}
 	}
 }
 
@@ -46,7 +49,23 @@ func losses(ctx context.Context, ch service.Change[model]) (all []service.Loss) 
 		if l.Consequence = deleteConsequence(ctx, ch); ch.Fate == service.Replaced {
 			l.Because = "A domain can't be renamed: another name buys or adopts another domain, and deletes this one."
 		}
-		all = append(all, l)
+		return []service.Loss{l}
+	case service.Updated, service.Adopted:
+		before, after := ch.Before, ch.After
+		if before.AutoRenew.ValueBool() && after.AutoRenew.Equal(types.BoolValue(false)) {
+			all = append(all, service.Loss{
+				Of: []service.Asset{service.Money}, Does: "ends the automatic renewal of the " + after.String(), At: path.Root("auto_renew"),
+				Consequence: "Nobody renews the registration after that. When it ends, the domain's mail and web traffic stop, and somebody else can register the name.",
+				Keep:        "To keep the renewal, set auto_renew = true or remove auto_renew.",
+			})
+		}
+		if url := before.redirect(); !url.IsNull() && after.redirect().IsNull() {
+			all = append(all, service.Loss{
+				Of: []service.Asset{service.Reach}, Does: "ends the redirect of the " + after.String(), At: path.Root("redirect_url"),
+				Consequence: fmt.Sprintf("Its web traffic goes to %s now, and nowhere after the apply.", url.ValueString()),
+				Keep:        "To keep the redirect, set redirect_url to this URL or remove redirect_url.",
+			})
+		}
 	}
 	return all
 }
@@ -75,8 +94,9 @@ func deleteConsequence(ctx context.Context, ch service.Change[model]) string {
 // on the domains of the account: nothing is bought if another run buys or deletes the
 // domain between the plans, or if the price or the account (and so the workspace) changes.
 func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) model {
-	unknown, adopted := plan, plan
-	adopted.Acquisition, adopted.PurchasePrice = types.StringValue(acquisitionAdopt), types.StringNull()
+	unknown := plan
+	var config model
+	diags.Append(req.Config.Get(ctx, &config)...)
 	c := r.ClientForPlan(ctx, diags)
 	if c == nil {
 		if !diags.HasError() {
@@ -91,7 +111,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	owned, err := c.Domains.Get(ctx, plan.canonicalName())
 	switch {
 	case client.IsNotFound(err):
-		return r.purchased(ctx, c, req.Config, plan, r.planPurchase(ctx, c, plan, diags), diags)
+		return r.purchased(ctx, c, config, plan, r.planPurchase(ctx, c, plan, diags))
 	case err != nil:
 		if mayPass(err) {
 			addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
@@ -100,12 +120,13 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		}
 		return unknown
 	}
+	adopted := plan.adopting(config, owned)
 	isReplacement := !req.State.Raw.IsNull() // the second plan of a replacement comes without a state
 	switch isInState := r.Walk().IsInState(session.Object{Type: typeName, ID: owned.ID}); {
 	case isInState && owned.Status == vocab.DomainFailed && !isReplacement:
 		offer, err := r.offer(ctx, c, plan)
 		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
-		planned := r.purchased(ctx, c, req.Config, plan, offer, diags)
+		planned := r.purchased(ctx, c, config, plan, offer)
 		if offer == nil { // some APIs return the price once the failed domain is deleted
 			planned.PurchasePrice = types.StringUnknown()
 		}
@@ -113,24 +134,63 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
 	case isReplacement && service.Adopts(plan.OnExisting):
-		r.WarnAdoption(diags, plan.existing(ctx, *owned))
+		r.WarnAdoption(diags, adopted.existing(ctx, *owned))
 	default:
-		r.AdoptOrRefuse(diags, plan.OnExisting, plan.existing(ctx, *owned))
+		r.AdoptOrRefuse(diags, plan.OnExisting, adopted.existing(ctx, *owned))
 	}
+	if owned.Status == vocab.DomainPendingPayment {
+		warnPayment(diags, adopted, "")
+	}
+	adopted.Acquisition, adopted.PurchasePrice = types.StringValue(acquisitionAdopt), types.StringNull()
 	return adopted
 }
 
-// purchased plans a purchase. offer is nil if the price is not known before it.
-func (r *Resource) purchased(ctx context.Context, c *client.Client, config tfsdk.Config, plan model, offer *api.DomainAvailability, diags *diag.Diagnostics) model {
+// adopting returns the plan of an adoption: it keeps the domain's values of the settings that the configuration
+// omits.
+func (m model) adopting(config model, owned *api.Domain) model {
+	var now model
+	attribute.Flatten(&now, owned)
+	if config.WorkspaceID.IsNull() {
+		m.WorkspaceID = now.WorkspaceID
+	}
+	if config.AutoRenew.IsNull() {
+		m.AutoRenew = now.AutoRenew
+	}
+	if config.RedirectURL.IsNull() {
+		m.RedirectURL = now.RedirectURL
+	}
+	m.RedirectMode = m.plannedMode(now)
+	return m
+}
+
+// plannedMode returns the redirect_mode of a plan that changes before to m: the API sets it for a new redirect.
+func (m model) plannedMode(before model) types.String {
+	switch redirect := m.redirect(); {
+	case redirect.IsUnknown(), before.redirect().IsNull() && !redirect.IsNull():
+		return types.StringUnknown()
+	case redirect.IsNull():
+		return types.StringNull()
+	}
+	return before.RedirectMode
+}
+
+// purchased plans a purchase, with the API's defaults of the settings that the configuration omits. offer is nil
+// if the price is not known before it.
+func (r *Resource) purchased(ctx context.Context, c *client.Client, config, plan model, offer *api.DomainAvailability) model {
 	plan.Acquisition, plan.PurchasePrice = types.StringValue(acquisitionPurchase), types.StringNull()
 	if offer != nil && offer.Price != nil {
 		plan.PurchasePrice = types.StringValue(priceOf(offer))
 	}
-	var configured customtype.String
-	diags.Append(config.GetAttribute(ctx, path.Root("workspace_id"), &configured)...)
-	if configured.IsNull() {
+	if config.WorkspaceID.IsNull() {
 		plan.WorkspaceID = r.defaultWorkspace(ctx, c)
 	}
+	if config.AutoRenew.IsNull() {
+		plan.AutoRenew = types.BoolValue(false)
+	}
+	if config.RedirectURL.IsNull() {
+		plan.RedirectURL = customtype.String{}
+	}
+	plan.RedirectMode = plan.plannedMode(model{})
 	return plan
 }
 
@@ -170,6 +230,9 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 	because := ""
 	if r.Walk().Dropped(session.Named(typeName, plan.canonicalName())) != "" {
 		because = "It was in the state, but the account no longer has it: it was deleted outside Terraform, or its registration ended. "
+		if r.wasUnpaid(plan.canonicalName()) {
+			because = "It was bought before, but nobody paid, and the account no longer has it: the purchase expired, or somebody deleted it. "
+		}
 	}
 	warnPurchase(diags, plan, because, offer, err)
 	return offer
@@ -197,15 +260,12 @@ func mayPass(err error) bool {
 }
 
 func planUpdate(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
-	if len(Definition.ChangedArguments(ctx, state, plan)) > 0 {
+	isSet, isSetBefore := plan, state // "" and null are the same
+	isSet.RedirectURL, isSetBefore.RedirectURL = plan.redirect(), state.redirect()
+	if len(Definition.ChangedArguments(ctx, isSetBefore, isSet)) > 0 {
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)
 	}
-	switch before, redirect := state.RedirectURL, plan.RedirectURL; {
-	case redirect.IsUnknown(), before.IsNull() && !redirect.IsNull():
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("redirect_mode"), types.StringUnknown())...)
-	case redirect.IsNull() && !before.IsNull():
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("redirect_mode"), types.StringNull())...)
-	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("redirect_mode"), plan.plannedMode(state))...)
 	if contact := plan.ContactInfo; !contact.IsNull() && !contact.IsUnknown() && !contact.Equal(state.ContactInfo) {
 		resp.Diagnostics.AddAttributeWarning(path.Root("contact_info"), "contact_info of "+state.display()+" is only stored",
 			"It is sent only when a domain is bought. The account owns this domain already, so the new value goes into Terraform's state and nothing changes at the registrar. "+

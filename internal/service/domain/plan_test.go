@@ -64,7 +64,7 @@ func TestValidation(t *testing.T) {
 		"workspace":       {map[string]any{"workspace_id": "Default"}, []string{`at AttributeName("workspace_id")`, "UUID"}},
 		"redirect":        {map[string]any{"redirect_url": "www.example.com"}, []string{`at AttributeName("redirect_url")`, "http or https URL"}},
 		"long redirect":   {map[string]any{"redirect_url": "https://example.com/" + strings.Repeat("x", 2048)}, []string{`at AttributeName("redirect_url")`, "2048 characters"}},
-		"no redirect":     {map[string]any{"redirect_url": ""}, []string{`at AttributeName("redirect_url")`}},
+		"no redirect":     {map[string]any{"redirect_url": ""}, nil},
 		"phone":           {contact("phone", "030 123456"), []string{`AttributeName("phone")`, "country code"}},
 		"country":         {contact("country", "Germany"), []string{`AttributeName("country")`, "ISO 3166", "DE"}},
 		"email":           {contact("email", "zoe@"), []string{`AttributeName("email")`, "jane@example.com"}},

@@ -26,6 +26,10 @@ const (
 
 const typeName = "mailhost_domain"
 
+// paymentKey is the key of the private state for the link to the payment of a purchase, because only the response
+// to the purchase contains it.
+const paymentKey = "payment_url"
+
 type Resource struct {
 	service.Resource[api.Domain, model]
 }
@@ -37,6 +41,7 @@ func NewResource() resource.Resource {
 // Create buys the domain or adopts it.
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	a := &acquisition{client: c, plan: plan, workspaceID: plan.WorkspaceID.ValueString()}
+	resp.Diagnostics.Append(req.Config.Get(ctx, &a.config)...)
 	if a.workspaceID == "" && !plan.ContactInfo.IsNull() { // if the account can't be read, compute the id of its default workspace
 		a.workspaceID = cmp.Or(r.defaultWorkspace(ctx, c).ValueString(), api.DefaultWorkspaceID(c.AccountID()))
 	}
@@ -52,7 +57,33 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	if created.PurchasePrice.IsUnknown() {
 		created.PurchasePrice = types.StringNull() // no plan showed the price
 	}
+	if a.paymentURL != "" {
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, paymentKey, a.paymentURL)...)
+	}
 	r.SetCreated(ctx, resp, c, &created)
+}
+
+// Read keeps a redirect_url of "", which means no redirect like the API's null, and notes a purchase that was not
+// paid. An import reads "" too, because core accepts no empty plan from null to a configured "".
+func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
+	before := *state
+	err := r.Resource.Read(ctx, c, state, req, resp)
+	isImport := before.Name.IsNull()
+	switch {
+	case err == nil && (isImport || before.RedirectURL.Equal(noRedirect)):
+		state.keepNoRedirect()
+	case client.IsNotFound(err) && before.Status.ValueString() == vocab.DomainPendingPayment:
+		r.Notes().Store(unpaid(before.canonicalName()), true)
+	}
+	return err
+}
+
+// unpaid is the key of a note: a refresh dropped the domain with this name while it waited for its payment.
+type unpaid string
+
+func (r *Resource) wasUnpaid(name string) bool {
+	_, ok := r.Notes().Load(unpaid(name))
+	return ok
 }
 
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -95,8 +126,8 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 // into the state only after its settings are applied: a repeated create costs nothing,
 // but a replacement would delete a domain that existed before.
 type acquisition struct {
-	client *client.Client
-	plan   model
+	client       *client.Client
+	plan, config model
 	// workspaceID is the workspace of a bought domain.
 	workspaceID string
 
@@ -165,6 +196,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 	}
 	before := *owned
 	a.domain, a.adopted = owned, true
+	a.plan = a.plan.adopting(a.config, owned)
 	if a.refused(diags) {
 		return
 	}
