@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // isUnknown matches an unknown value of a plan.
@@ -172,6 +173,10 @@ func (x *subject) isChanged() {
 	}
 }
 
+// isNone reports whether a value is null or "", with which a configuration removes a setting that stays if it is
+// omitted.
+func isNone(v tftypes.Value) bool { return v.IsNull() || core.Shown(v) == `""` }
+
 // note records which attributes an update has changed, and how.
 func (x *subject) note(before, after tftypes.Value) {
 	if x.changes == nil {
@@ -181,9 +186,9 @@ func (x *subject) note(before, after tftypes.Value) {
 	for name := range to {
 		switch {
 		case from[name].Equal(to[name]):
-		case from[name].IsNull():
+		case isNone(from[name]):
 			x.changes[name+": "+isAdded] = true
-		case to[name].IsNull():
+		case isNone(to[name]):
 			x.changes[name+": "+isRemoved] = true
 		default:
 			x.changes[name+": "+isOther] = true

@@ -140,7 +140,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: mx, does: creates, planned: values{"ttl": int64(300)}, want: values{"is_system_managed": false, "domain_id": d.ID, "domain_name": "example.com"}},
 				{ // another spelling is no change
 					config: with(mx, "name", "SUB.example.com", "value", "MX1.example.net.", "priority", 20, "ttl", nil), does: updates,
-					planned: values{"ttl": api.DefaultDNSTTL, "id": isSet, "fqdn": "sub.example.com", "domain_id": d.ID, "value": "mx1.example.net"}, want: values{"priority": int64(20)},
+					planned: values{"ttl": int64(300), "id": isSet, "fqdn": "sub.example.com", "domain_id": d.ID, "value": "mx1.example.net"}, want: values{"priority": int64(20)},
 				},
 				{config: with(mx, "value", "mx2.example.net"), does: updates, want: values{"value": "mx2.example.net"}},
 				{

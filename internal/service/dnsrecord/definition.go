@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -134,9 +133,9 @@ func attributes() map[string]schema.Attribute {
 		},
 		"ttl": schema.Int64Attribute{
 			Optional: true, Computed: true,
-			Default:             int64default.StaticInt64(api.DefaultDNSTTL),
-			Validators:          []validator.Int64{ttl},
-			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the record, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
+			Validators: []validator.Int64{ttl},
+			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the record, in seconds: %s. If you omit it, a new record has `%d`, and every other record keeps its TTL: one that is adopted or imported, and one whose configuration had it before.",
+				ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
 		},
 		"priority": attribute.Argument[api.CreateDNSRecordBody]("prio",
 			fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx))),

@@ -3,6 +3,7 @@ package dnsrecord
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	case resp.Diagnostics.HasError(), service.DestroysOrReplaces(resp): // a replacement is planned again as a create
 	case req.State.Raw.IsNull():
 		r.checkSecondPolicy(ctx, plan, &resp.Diagnostics)
-		r.planExisting(ctx, plan, &resp.Diagnostics)
+		r.planCreate(ctx, plan, req, resp)
 	default:
 		if !plan.Value.Equal(state.Value) {
 			r.checkSecondPolicy(ctx, plan, &resp.Diagnostics)
@@ -42,27 +43,54 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// planExisting reports in the plan of a new record an existing identical record.
-func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
+// planCreate plans the TTL of a new record, and reports an existing identical record. A record that the
+// configuration adopts keeps its TTL, unless the configuration sets one; the API's default is for a new record.
+func (r *Resource) planCreate(ctx context.Context, plan model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var ttl types.Int64
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("ttl"), &ttl)...)
+	isOmitted := ttl.IsNull()
+	found, isKnown := r.findExisting(ctx, plan)
+	switch mayKeep := isOmitted && service.Adopts(plan.OnExisting); {
+	case !isOmitted, mayKeep && !isKnown:
+	case mayKeep && found != nil && r.Walk().MayBeInState(session.Object{Type: typeName, ID: strconv.FormatInt(found.ID, 10)}):
+		// The same apply may delete the record of the other resource first.
+	case mayKeep && found != nil:
+		plan.TTL = types.Int64Value(found.TTL)
+	default:
+		plan.TTL = types.Int64Value(api.DefaultDNSTTL)
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("ttl"), plan.TTL)...)
+	if found == nil || resp.Diagnostics.HasError() {
+		return
+	}
+	unchanged := []string{"value", "priority"} // they mean the same
+	if isOmitted {
+		unchanged = append(unchanged, "ttl")
+	}
+	r.AdoptOrRefuse(&resp.Diagnostics, plan.OnExisting, r.DescribeExisting(ctx, &located{DNSRecord: *found}, plan, plan.importID(), unchanged...))
+}
+
+// findExisting returns an existing record that is identical to a planned one, or nil. isKnown is false if the plan
+// can't look it up.
+func (r *Resource) findExisting(ctx context.Context, plan model) (found *api.DNSRecord, isKnown bool) {
 	domain := plan.Domain.ValueString()
 	c := r.ClientIfOpen(ctx)
-	if c == nil || diags.HasError() || plan.Domain.IsUnknown() || r.CreatesDomain(domain) {
-		return
+	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || plan.Type.IsUnknown() || plan.Value.IsUnknown() {
+		return nil, false
+	}
+	if r.CreatesDomain(domain) {
+		return nil, true
 	}
 	all, err := listed(ctx, c, r.Notes(), domain)
 	if err != nil { // the create then detects an existing record
-		return
+		return nil, errors.Is(err, client.ErrReadUnsupported)
 	}
 	candidates := all[listKey(plan.Name.ValueString(), plan.Type.ValueString(), attribute.DomainName(domain))]
 	i := slices.IndexFunc(candidates, func(found api.DNSRecord) bool { return plan.isSame(&found) })
 	if i < 0 {
-		return
+		return nil, true
 	}
-	unchanged := []string{"value", "priority"} // they mean the same
-	if plan.TTL.IsUnknown() {
-		unchanged = append(unchanged, "ttl")
-	}
-	r.AdoptOrRefuse(diags, plan.OnExisting, r.DescribeExisting(ctx, &located{DNSRecord: candidates[i]}, plan, plan.importID(), unchanged...))
+	return &candidates[i], true
 }
 
 // listed returns the records of a domain by their [listKey]. The list is read once in a walk.

@@ -1,6 +1,7 @@
 package dnsrecord_test
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 const typeName = "mailhost_dns_record"
@@ -194,4 +196,60 @@ func TestReplacedBesideAnother(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Plan(typeName, www("192.0.2.1"), nil)
 	p.NoErrors(diags)
+}
+
+// TestKeptTTL checks that a record without a ttl in the configuration keeps its TTL if it is adopted or imported,
+// or if the ttl is removed. A new record has the default, which the plan knows.
+func TestKeptTTL(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	found, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "www", Type: "A", Value: "192.0.2.1", TTL: new(int64(300))})
+	assert.NilError(t, err)
+	adopting := func(changes map[string]any) map[string]any {
+		config := www("192.0.2.1")
+		config["on_existing"] = "adopt"
+		maps.Copy(config, changes)
+		return config
+	}
+	ttl := func(o *acctest.Object) string { return core.Shown(acctest.Attributes(o.State)["ttl"]) }
+
+	plan, diags := p.Plan(typeName, adopting(nil), nil)
+	p.NoErrors(diags)
+	assert.Check(t, ttl(plan) == "300" && !strings.Contains(acctest.Render(diags), "The adoption changes"), "planned %s\n%s", plan.State, acctest.Render(diags))
+	adopted, diags := p.ApplyPlan(t.Context(), typeName, adopting(nil), nil, plan)
+	p.NoErrors(diags)
+	byID, diags := p.Walk().Plan(typeName, adopting(map[string]any{"domain": acctest.Unknown}), nil)
+	p.NoErrors(diags)
+	fromID, diags := p.Walk().ApplyPlan(t.Context(), typeName, adopting(map[string]any{"domain": d.ID}), nil, p.With(typeName, byID, "domain", d.ID))
+	p.NoErrors(diags)
+	imported, diags := p.Import(typeName, strconv.FormatInt(found.ID, 10), nil)
+	p.NoErrors(diags)
+	imported, diags = p.Read(typeName, imported)
+	p.NoErrors(diags)
+	configured, diags := p.Apply(t.Context(), typeName, adopting(map[string]any{"ttl": 300}), nil)
+	p.NoErrors(diags)
+	for name, o := range map[string]*acctest.Object{"adopted": adopted, "adopted by id": fromID, "imported": imported, "configured": configured} {
+		plan, diags := p.Walk().Plan(typeName, www("192.0.2.1"), o)
+		p.NoErrors(diags)
+		assert.Check(t, ttl(o) == "300" && ttl(plan) == "300", "%s: planned %s", name, plan.State)
+	}
+	// The same apply may delete the record of the other resource before the create.
+	p.Together()
+	_, diags = p.Read(typeName, adopted)
+	p.NoErrors(diags)
+	second, diags := p.Plan(typeName, adopting(nil), nil)
+	p.NoErrors(diags)
+	assert.Check(t, ttl(second) == "unknown", "planned %s", second.State)
+	_, diags = p.Walk().Apply(t.Context(), typeName, nil, adopted)
+	p.NoErrors(diags)
+	made, diags := p.Walk().ApplyPlan(t.Context(), typeName, adopting(nil), nil, second)
+	p.NoErrors(diags)
+	assert.Check(t, ttl(made) == "3600", "%s", made.State)
+	for _, config := range []map[string]any{www("192.0.2.7"), adopting(map[string]any{"value": "192.0.2.7"})} {
+		plan, diags = p.Walk().Plan(typeName, config, nil)
+		p.NoErrors(diags)
+		assert.Check(t, ttl(plan) == "3600", "planned %s", plan.State)
+	}
 }

@@ -36,10 +36,14 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		report.Error(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
-	created, err := Create(ctx, c, api.CreateDNSRecordBody{
+	body := api.CreateDNSRecordBody{
 		Domain: plan.Domain.ValueString(), Name: plan.Name.ValueString(), Type: plan.Type.ValueString(),
 		Value: plan.Value.ValueString(), TTL: plan.TTL.ValueInt64Pointer(), Prio: plan.Priority.ValueInt64Pointer(),
-	})
+	}
+	if plan.TTL.IsUnknown() {
+		body.TTL = nil // the API's default
+	}
+	created, err := Create(ctx, c, body)
 	if err == nil && created.IsSystemManaged {
 		err = errSystemManaged // found by the lookup after a lost response
 	}

@@ -168,7 +168,7 @@ func (m model) plannedMode(before model) types.String {
 	switch redirect := m.redirect(); {
 	case redirect.IsUnknown(), before.redirect().IsNull() && !redirect.IsNull():
 		return types.StringUnknown()
-	case redirect.IsNull():
+	case redirect.IsNull() && !before.redirect().IsNull():
 		return types.StringNull()
 	}
 	return before.RedirectMode
