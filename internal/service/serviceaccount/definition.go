@@ -66,7 +66,7 @@ const description = `A machine credential with a bearer token for the account's 
 
 The API returns the token once, in the response to the create. After that, only the state has it: protect the state like the token.
 
-The API can't change a service account beside its permissions: every other argument but ` + "`rotate_before`" + ` replaces it if it changes, with a new token. To keep a valid token at all times, set ` +
+The API can't change a service account beside its permissions: every other argument but ` + "`rotate_before`" + ` replaces it if it changes to another value, with a new token. To keep a valid token at all times, set ` +
 	"`lifecycle { create_before_destroy = true }`" + `: the new service account is created before the old one is revoked. Names need not be unique.
 
 * Destroying revokes it: the token stops working at once. The provider's credential needs all permissions of the service account, and the last owner of the account can't be revoked. The plan refuses to destroy or replace the service account whose token the provider itself authenticates with. An API without that operation leaves **a token that still works**; the provider warns about it.
@@ -92,7 +92,7 @@ func attributes() map[string]schema.Attribute {
 			Optional: true, Computed: true,
 			CustomType: customtype.Timestamp,
 			MarkdownDescription: "When the token expires (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
-				"Without it and `valid_for` the token expires with that credential, or never if that never does. Changing it replaces the service account.",
+				"Without it and `valid_for` the token of a new service account expires with that credential, or never if that never does. Changing it replaces the service account; removing it changes nothing.",
 		},
 	}
 }
@@ -104,7 +104,7 @@ func settings() map[string]schema.Attribute {
 			Validators:    []validator.String{validate.Duration(minValidity, 0)},
 			PlanModifiers: []planmodifier.String{attribute.KeepEqual(sameDuration)},
 			MarkdownDescription: "How long the token is valid after the creation of the service account, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
-				"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account.",
+				"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account; removing it keeps the token and its expiry.",
 		},
 		"rotate_before": schema.StringAttribute{
 			Optional:   true,
@@ -115,12 +115,12 @@ func settings() map[string]schema.Attribute {
 		"rotation_triggers": schema.MapAttribute{
 			Optional:            true,
 			ElementType:         types.StringType,
-			MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
+			MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`. Removing all of them changes nothing.",
 		},
 		"permissions": schema.SetNestedAttribute{
-			Optional: true,
+			Optional: true, Computed: true,
 			MarkdownDescription: permissionsDescription +
-				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
+				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it leaves the permissions as they are. `[]` takes all of them away.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"capability_key": schema.StringAttribute{Optional: true, MarkdownDescription: capabilityDescription},
 				"resource_type":  attribute.Argument[api.GrantAuthorizationBody]("resource_type", resourceTypeDescription),

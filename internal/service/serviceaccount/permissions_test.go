@@ -68,8 +68,14 @@ func TestPermissions(t *testing.T) {
 	if plan, diags := p.Plan(typeName, with(view, lower), imported); !plan.State.Equal(imported.State) {
 		t.Errorf("the import has other permissions: %s\n%s", imported.State, acctest.Render(diags))
 	}
-	plan, diags = p.Plan(typeName, map[string]any{"name": "CI"}, imported)
-	assert.Check(t, len(diags) == 0 && len(plan.Replace) == 0, "an import without permissions replaces because of %v, %s", plan.Replace, acctest.Render(diags))
+	for name, o := range map[string]*acctest.Object{"imported": imported, "created": o} {
+		plan, diags = p.Plan(typeName, map[string]any{"name": "CI"}, o)
+		assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "%s, without permissions: the plan is %s, replacing %v, %s", name, plan.State, plan.Replace, acctest.Render(diags))
+		plan, diags = p.Plan(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "b"}}, p.With(typeName, o, "token", "t"))
+		p.NoErrors(diags)
+		replacing(t, "the successor has more rights", plan, "rotation_triggers")
+		acctest.Expect(t, diags, `WARNING: The plan makes the service account "CI" an owner of the account`)
+	}
 	update := with(create, map[string]any{"capability_key": "domain.view"})
 	o, diags = p.Apply(t.Context(), typeName, update, o)
 	p.NoErrors(diags)
@@ -85,9 +91,9 @@ func TestPermissions(t *testing.T) {
 	p.NoErrors(diags)
 	check("domain.view", inWorkspace)
 
-	plan, diags = p.Plan(typeName, map[string]any{"name": "CI"}, o)
+	inherits, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "inherits"}, nil)
 	p.NoErrors(diags)
-	replacing(t, "inherits again", plan, "permissions")
+	assert.Check(t, inherits.Null("permissions"), "%s", inherits.State)
 	elsewhere := map[string]any{"capability_key": "mailbox.view", "resource_type": "domain", "resource_id": s.WorkspaceID}
 	_, diags = p.Apply(t.Context(), typeName, with(elsewhere), o)
 	acctest.Expect(t, diags, `AttributeName("permissions")`, `Can't change the permissions of the service account "CI"`, "has no domain")

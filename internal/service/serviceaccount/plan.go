@@ -28,10 +28,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		planReplacement(plan, state, resp)
 	}
 	r.refuseOwn(ctx, resp, state)
-	isForgotten := plan.Permissions.IsNull() && state.imported() // see removed
-	if !resp.Plan.Raw.IsNull() && (req.State.Raw.IsNull() || !plan.Permissions.Equal(state.Permissions) && !isForgotten) {
-		r.checkRights(ctx, plan, &resp.Diagnostics)
-	}
+	r.planPermissions(ctx, plan, state, req, resp)
 	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
 	}
@@ -40,6 +37,31 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	if isSet(plan.ExpiresAt.StringValue) && past(plan.ExpiresAt, r.now(ctx)) {
 		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be expired when it is created",
 			fmt.Sprintf("expires_at is %s, which is in the past. Set a time in the future, or remove expires_at: then the token expires with the provider's own credential, or never.", plan.ExpiresAt.ValueString()))
+	}
+}
+
+// planPermissions checks the permissions of a plan. A new service account inherits them if the configuration omits
+// them, and so does the successor of a service account whose permissions the configuration does not list any more.
+// An update then keeps them.
+func (r *Resource) planPermissions(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if resp.Plan.Raw.IsNull() {
+		return
+	}
+	var config types.Set
+	at := path.Root("permissions")
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, at, &config)...)
+	isNew := req.State.Raw.IsNull()
+	switch {
+	case resp.Diagnostics.HasError():
+		return
+	case config.IsNull() && isNew:
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, types.SetNull(permissionType))...)
+		plan.Permissions = config
+	case config.IsNull() && len(resp.RequiresReplace) > 0: // core shows no warnings of the successor's plan
+		plan.Permissions = config
+	}
+	if isNew || !plan.Permissions.Equal(state.Permissions) {
+		r.checkRights(ctx, plan, &resp.Diagnostics)
 	}
 }
 
@@ -68,7 +90,7 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 // is a rotation, which is meant to end the token; it loses what the successor lacks.
 func losses(ctx context.Context, ch service.Change[model]) (all []service.Loss) {
 	isReplacedBy := func(name string) bool { return slices.ContainsFunc(ch.Replacing, path.Root(name).Equal) }
-	if ch.Fate == service.Destroyed || isReplacedBy("name") || isReplacedBy("permissions") {
+	if ch.Fate == service.Destroyed || isReplacedBy("name") {
 		l := ch.Ending("revokes", "the "+ch.Before.String(), service.Access)
 		l.Consequence = fmt.Sprintf("Its token, which ends in %s, stops working with the apply. Give those who use it another one before.", ch.Before.TokenLast4.ValueString())
 		all = append(all, l)
@@ -219,31 +241,18 @@ func sameDuration(a, b string) bool {
 // no change.
 func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
 
-// isKept reports whether new triggers keep the service account: null and an empty map are equal, and
-// the first triggers after an import are no change.
-func (m model) isKept(triggers types.Map) bool {
-	none := !triggers.IsUnknown() && len(triggers.Elements())+len(m.RotationTriggers.Elements()) == 0
-	return none || m.isFirst(m.RotationTriggers)
-}
-
-// planReplacement replaces the service account if an argument changes that can't be changed in place:
-// the API can't change its expiry or its token, and only a new one inherits permissions. After an
-// import, the first values of arguments that the API does not return are no change.
+// planReplacement replaces the service account if an argument changes that can't be changed in place: the API
+// can't change its expiry or its token. An argument that is removed changes nothing. After an import, the first
+// values of arguments that the API does not return are no change.
 func planReplacement(plan, state model, resp *resource.ModifyPlanResponse) {
-	if !state.isFirst(state.ValidFor) && !plan.ValidFor.Equal(state.ValidFor) {
+	if !plan.ValidFor.IsNull() && !state.isFirst(state.ValidFor) && !plan.ValidFor.Equal(state.ValidFor) {
 		resp.RequiresReplace.Append(path.Root("valid_for"))
 	}
-	if !state.isKept(plan.RotationTriggers) && !plan.RotationTriggers.Equal(state.RotationTriggers) {
+	none := !plan.RotationTriggers.IsUnknown() && len(plan.RotationTriggers.Elements()) == 0
+	if !none && !state.isFirst(state.RotationTriggers) && !plan.RotationTriggers.Equal(state.RotationTriggers) {
 		resp.RequiresReplace.Append(path.Root("rotation_triggers"))
 	}
-	if plan.Permissions.IsNull() && !state.Permissions.IsNull() && !state.imported() {
-		resp.RequiresReplace.Append(path.Root("permissions"))
-	}
 }
-
-// inheritedKey is set in the private state if the API set expires_at, because a service
-// account expires no later than its creator.
-const inheritedKey = "expiry_inherited"
 
 // planExpiry replaces the service account for another configured expires_at. Without a configured
 // value, it plans the value of the state, or unknown for a due replacement and for a new service
@@ -266,8 +275,6 @@ func (r *Resource) planExpiry(ctx context.Context, plan, state model, req resour
 	case req.State.Raw.IsNull():
 		planned = customtype.NewUnknown()
 	case plan.ValidFor.IsNull():
-		// Removing a configured expires_at requires a replacement.
-		replace = !state.ExpiresAt.IsNull() && !service.GetPrivate[bool](ctx, req.Private, inheritedKey)
 	case state.due(plan.RotateBefore, r.now(ctx)):
 		replace = true
 	case state.imported() && state.ExpiresAt.IsNull():

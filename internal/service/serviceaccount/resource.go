@@ -54,7 +54,6 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		return
 	}
 	if err == nil && expiresAt == nil && created.ExpiresAt != nil {
-		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, inheritedKey, true)...)
 		resp.Diagnostics.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s expires with the provider's credential", plan.String()),
 			fmt.Sprintf("Its token stops working at %s, like the credential that created it. For a longer validity, create it with a credential that expires later.", *created.ExpiresAt))
 	}

@@ -114,12 +114,18 @@ func TestValidity(t *testing.T) {
 		p.NoErrors(diags)
 		replacing(t, when, plan, "valid_for")
 	}
-	for when, config := range map[string]map[string]any{
-		"never": lasting(nil, nil), "at a time": {"name": "CI", "expires_at": "2099-01-01T00:00:00Z"},
-	} {
-		plan, diags := p.Plan(typeName, config, o)
+	plan, diags := p.Plan(typeName, map[string]any{"name": "CI", "expires_at": "2099-01-01T00:00:00Z"}, o)
+	p.NoErrors(diags)
+	replacing(t, "at a time", plan, "expires_at")
+	// Arguments that are removed change nothing.
+	timed, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": "2099-01-01T00:00:00Z", "rotation_triggers": map[string]any{"a": "b"}}, nil)
+	p.NoErrors(diags)
+	for when, o := range map[string]*acctest.Object{"valid_for": o, "expires_at": timed} {
+		plan, diags = p.Plan(typeName, lasting(nil, nil), o)
+		assert.Check(t, len(plan.Replace) == 0 && len(diags) == 0 && plan.Text("expires_at") == o.Text("expires_at"), "without %s: planned %s, replacing %v\n%s", when, plan.State, plan.Replace, acctest.Render(diags))
+		removed, diags := p.Apply(t.Context(), typeName, lasting(nil, nil), o)
 		p.NoErrors(diags)
-		assert.Check(t, len(plan.Replace) == 2, "%s: replaces %v", when, plan.Replace)
+		assert.Check(t, removed.Text("token") == o.Text("token") && removed.Text("expires_at") == o.Text("expires_at"), "without %s: %s", when, removed.State)
 	}
 	_, diags = at(t, s, time.Now().Add(31*day)).Read(typeName, o)
 	acctest.Expect(t, diags, `service account "CI" has expired`, "The next apply replaces it")
