@@ -35,14 +35,16 @@ func TestSwitches(t *testing.T) {
 			}
 		},
 		"off": func(r *rule) []step {
-			off := with(jane, "active", false)
+			off, on := with(jane, "active", false), with(jane, "active", true)
 			return []step{
 				{config: off, does: creates, want: values{"active": false}},
 				{before: r.confirm, config: off, does: noChange, want: values{"active": false}},
-				{config: jane, does: updates, planned: values{"active": true, "verification_state": isSet}, want: values{"active": true}},
+				{config: jane, does: noChange, want: values{"active": false}},
+				{config: on, does: updates, planned: values{"active": true, "verification_state": isSet}, want: values{"active": true}},
 				{config: off, does: updates, planned: values{"active": false, "verification_state": isSet}, want: values{"active": false}},
 				{before: r.turned(true), config: off, does: updates, planned: values{"active": false}, want: values{"active": false}},
-				{config: jane, does: updates, planned: values{"active": true}, want: values{"active": true}},
+				{config: jane, does: noChange, want: values{"active": false}},
+				{before: r.turned(true), config: jane, does: noChange, want: values{"active": true}},
 				{before: r.turned(false), config: jane, does: noChange, want: values{"active": false}},
 			}
 		},
@@ -50,8 +52,8 @@ func TestSwitches(t *testing.T) {
 			on, otherOn := with(jane, "active", true), with(joe, "active", true)
 			return []step{
 				{config: on, does: creates, want: state(true, vocab.VerificationPending)},
-				{config: jane, does: updates, want: state(false, vocab.VerificationPending)},
-				{config: on, does: noChange, want: state(false, vocab.VerificationPending)},
+				{config: jane, does: noChange, want: state(true, vocab.VerificationPending)},
+				{config: on, does: noChange, want: state(true, vocab.VerificationPending)},
 				{before: r.confirm, config: on, does: noChange, want: state(true, vocab.VerificationVerified)},
 				{before: r.turned(false), config: on, does: updates, want: state(true, vocab.VerificationVerified)},
 				{config: otherOn, does: updates, want: state(true, vocab.VerificationPending)},
@@ -63,7 +65,7 @@ func TestSwitches(t *testing.T) {
 				{config: jane, does: creates},
 				{config: with(jane, "active", false), does: updates, planned: values{"verification_state": vocab.VerificationPending}},
 				{config: jane, does: noChange},
-				{before: r.confirm, config: jane, does: updates, want: values{"active": true}},
+				{before: r.confirm, config: jane, does: noChange, want: values{"active": false}},
 			}
 		},
 		"with another target": func(*rule) []step {
@@ -71,7 +73,7 @@ func TestSwitches(t *testing.T) {
 				{config: with(jane, "active", false), does: creates},
 				{config: with(office, "active", false), does: updates, want: values{"active": false}},
 				{config: joe, does: updates, planned: values{"active": isUnknown}, want: values{"verification_state": vocab.VerificationPending}},
-				{config: office, does: updates, want: values{"active": true}},
+				{config: office, does: updates, want: values{"active": false}},
 			}
 		},
 	} {

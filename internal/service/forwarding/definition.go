@@ -82,9 +82,9 @@ func attributes() map[string]schema.Attribute {
 			Optional: true,
 			Computed: true,
 			MarkdownDescription: "Whether the rule forwards mail. A rule is on as soon as its target is an address of the account or has been confirmed. " +
-				"Set it to `false` to switch the rule off; the recipient's confirmation remains valid. Remove it, or set it to `true`, to switch the rule on again. " +
+				"Set it to `false` to switch the rule off; the recipient's confirmation remains valid. Set it to `true` to switch the rule on again. " +
 				"With `true`, Terraform also switches on a rule that was switched off outside Terraform, and the value stays `true` while `verification_state` is `pending`. " +
-				"If you omit it, the value is the one of the last refresh, and Terraform leaves the switch alone. " +
+				"If you omit or remove it, Terraform leaves the switch alone, and the value is the one of the last refresh. " +
 				"For an imported rule with a pending verification, the API does not return whether it is switched off, and `false` takes effect after the recipient has confirmed.",
 		},
 	}

@@ -29,7 +29,7 @@ func TestSwitch(t *testing.T) {
 		"off, waits and was switched": {no, at(vocab.VerificationExpired, false), byUs, ""},
 		"left out, is on":             {left, at(vocab.VerificationVerified, true), switchState{}, ""},
 		"left out, off outside":       {left, at(vocab.VerificationVerified, false), switchState{}, ""},
-		"left out, was switched":      {left, at(vocab.VerificationInternal, false), byUs, "on"},
+		"left out, was switched":      {left, at(vocab.VerificationInternal, false), byUs, ""},
 		"left out, waits":             {left, at(vocab.VerificationPending, false), byUs, ""},
 		"off, waits since its import": {no, at(vocab.VerificationPending, false), imported, ""},
 		"off, imported and confirmed": {no, at(vocab.VerificationVerified, true), imported, "off"},

@@ -137,7 +137,7 @@ func changing(ctx context.Context, ch service.Change[model]) []service.Loss {
 	case isFalse(ch.After.Active) && on && before.confirmed():
 		return []service.Loss{{
 			Of: []service.Asset{service.Reach}, At: path.Root("active"), Does: "switches off the " + before.String(), Consequence: before.stops(),
-			Keep: "The recipient's confirmation remains valid: to forward mail again, remove active = false.",
+			Keep: "The recipient's confirmation remains valid: to forward mail again, set active = true.",
 		}}
 	case isFalse(ch.After.Active):
 		return nil
@@ -226,9 +226,6 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		if mustSwitchOn(active, state, known) {
 			plan.Active, touched = types.BoolValue(true), true
 		}
-		if active.IsNull() && known.On && !state.confirmed() && state.Active.ValueBool() {
-			plan.Active, touched = types.BoolValue(false), true // the API's value
-		}
 		if isFalse(active) && known.Imported && !state.confirmed() && !touched {
 			warnUnknownSwitch(&resp.Diagnostics, state)
 		}
@@ -306,7 +303,7 @@ func (r *Resource) findOwn(ctx context.Context, c *client.Client, m model) owner
 func warnUnknownSwitch(diags *diag.Diagnostics, state model) {
 	diags.AddAttributeWarning(path.Root("active"), "The "+state.String()+" is not switched off yet",
 		"It was imported while its verification is pending, and the API does not return whether a pending rule is switched off. After the recipient has confirmed, the next apply switches it off.\n\n"+
-			"If active = false comes from a generated configuration, remove it: without it, the rule is on as soon as the recipient has confirmed.")
+			"If active = false comes from a generated configuration, remove it: without it, Terraform leaves the switch alone.")
 }
 
 func (r *Resource) warnNoSwitch(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {

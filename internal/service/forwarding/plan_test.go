@@ -76,11 +76,12 @@ func TestLosses(t *testing.T) {
 		{"to an unknown target", "confirmed", with(confirmed, attributes{"target_email": acctest.Unknown}), []string{"to an address that is known after the apply instead of jane@confirmed.org"}},
 		{"back to an own target", "confirmed", at("joe@example.com"), []string{"to joe@example.com instead of jane@confirmed.org|an address of an own domain"}},
 		{"from a pending target", "pending", attributes{"target_email": "joe@example.org"}, []string{"to joe@example.org instead of jane@example.org|forwards no mail now, because jane@example.org has not confirmed"}},
-		{"off", "confirmed", with(confirmed, attributes{"active": false}), []string{`AttributeName("active")|The plan switches off the forwarding rule to jane@confirmed.org of domain example.com|no longer forwarded|remove active = false`}},
+		{"off", "confirmed", with(confirmed, attributes{"active": false}), []string{`AttributeName("active")|The plan switches off the forwarding rule to jane@confirmed.org of domain example.com|no longer forwarded|set active = true`}},
 		{"off, to an own target", "own", with(own, attributes{"active": false}), []string{"The plan switches off"}},
 		{"off, which was pending", "pending", with(pending, attributes{"active": false}), nil},
 		{"off, to another target", "confirmed", with(at("joe@example.org"), attributes{"active": false}), []string{"The plan switches off the forwarding rule to jane@confirmed.org"}},
-		{"on again", "off", with(off, attributes{"active": nil}), []string{"The plan switches on the forwarding rule to joe@confirmed.org of domain example.com|All mail of the domain example.com is forwarded"}},
+		{"off, then left out", "off", with(off, attributes{"active": nil}), nil},
+		{"on again", "off", with(off, attributes{"active": true}), []string{"The plan switches on the forwarding rule to joe@confirmed.org of domain example.com|All mail of the domain example.com is forwarded"}},
 		{"off, to a third target", "off", with(off, attributes{"target_email": "jim@example.org"}), nil},
 		{"destroyed", "confirmed", nil, []string{"The plan deletes the forwarding rule to jane@confirmed.org of domain example.com|no longer forwarded to jane@confirmed.org|Concerns: reach"}},
 		{"destroyed, which was pending", "pending", nil, []string{"The plan deletes the forwarding rule to jane@example.org of the account|forwards no mail now, because jane@example.org has not confirmed"}},
@@ -99,8 +100,8 @@ func TestLosses(t *testing.T) {
 		{"new, to its domain", "", attributes{"domain": "shop.org", "target_email": "joe@shop.org"}, []string{"does not have the domain shop.org"}},
 		{"new, to an unknown target", "", with(confirmed, attributes{"target_email": acctest.Unknown}), []string{"to an address that is known after the apply|unless it is an address of the account"}},
 		{"adopted", "", with(confirmed, attributes{"on_existing": "adopt"}), []string{"The plan adopts the forwarding rule to jane@confirmed.org"}},
-		{"adopted, and off", "", with(confirmed, attributes{"on_existing": "adopt", "active": false}), []string{"The plan adopts", "The plan switches off the forwarding rule to jane@confirmed.org of domain example.com|no longer forwarded"}},
-		{"adopted, and on", "", with(off, attributes{"on_existing": "adopt", "active": true}), []string{"The plan adopts", "The plan switches on the forwarding rule to joe@confirmed.org of domain example.com"}},
+		{"adopted, and off", "", with(confirmed, attributes{"on_existing": "adopt", "active": false}), []string{"The plan switches off the forwarding rule to jane@confirmed.org of domain example.com|no longer forwarded", "The plan adopts"}},
+		{"adopted, and on", "", with(off, attributes{"on_existing": "adopt", "active": true}), []string{"The plan switches on the forwarding rule to joe@confirmed.org of domain example.com", "The plan adopts"}},
 	} {
 		_, diags := s.Protocol(t, "").Plan(typeName, tt.config, rules[tt.prior])
 		expectWarnings(t, tt.name, diags, tt.want...)

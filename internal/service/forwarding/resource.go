@@ -164,11 +164,9 @@ const switchKey = "switch"
 //
 // The attribute active is the API's value if the configuration omits it, and the switch if the
 // configuration sets it. A pending rule with active = true keeps true in the state, because a
-// difference that no apply can remove must not be planned. If active is omitted, a rule that was
-// switched off outside Terraform stays off.
+// difference that no apply can remove must not be planned. If active is omitted, the switch stays as it is.
 type switchState struct {
-	// Off means that Terraform switched the rule off, and switches it on again when the
-	// configuration no longer sets false.
+	// Off means that Terraform switched the rule off, which the response for a pending rule does not show.
 	Off bool `json:"off,omitempty"`
 	// On means that the configuration sets true for a pending rule.
 	On bool `json:"on,omitempty"`
@@ -184,7 +182,7 @@ func mustSwitchOff(config types.Bool, m model, s switchState) bool {
 
 // mustSwitchOn reports whether a rule should be on, is off, and can be switched on.
 func mustSwitchOn(config types.Bool, m model, s switchState) bool {
-	return (config.ValueBool() || config.IsNull() && s.Off) && m.confirmed() && !m.Active.ValueBool()
+	return config.ValueBool() && m.confirmed() && !m.Active.ValueBool()
 }
 
 func isFalse(b types.Bool) bool { return b.Equal(types.BoolValue(false)) }
