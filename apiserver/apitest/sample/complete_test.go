@@ -168,6 +168,7 @@ func (c *checklist) provider(k *sample.Kind, object string) {
 	c.text("internal/provider/provider.go", k.File+".NewResource", "add {%s.NewResource, %[1]s.Definition} to objects", k.File)
 	c.text("internal/provider/kinds_test.go", `"`+k.Resource+`"`, "add %q to kinds", k.Resource)
 	c.text("internal/provider/lives_test.go", `"`+k.Resource+`"`, "add %q to everyLife, with updates, replacements and imports", k.Resource)
+	c.text("internal/provider/losses_test.go", `"`+k.Resource+`"`, "add %q to everyLoss, with what a change of each attribute ends", k.Resource)
 	c.text("internal/provider/lookup_test.go", `"`+k.Resource+`"`, "add %q to everyLookup, with its data sources", k.Resource)
 	c.text("internal/simulate/generate_test.go", `case "`+k.Resource+`"`, "draw %q in resourceTypes and arguments, and identify it in naturalKey", k.Resource)
 	c.text("internal/simulate/event_test.go", `case "`+k.Resource+`"`, "list the objects of %q in objects", k.Resource)
