@@ -18,8 +18,8 @@ variable "domains" {
   nullable = false
 
   validation {
-    condition     = alltrue([for domain in values(var.domains) : domain.redirect_url == null || can(regex("^https?://", domain.redirect_url))])
-    error_message = "Each redirect_url must begin with http:// or https://."
+    condition     = alltrue([for domain in values(var.domains) : domain.redirect_url == null || can(regex("^(https?://.*)?$", domain.redirect_url))])
+    error_message = "Each redirect_url must begin with http:// or https://, or be \"\" to end a redirect."
   }
 
   validation {

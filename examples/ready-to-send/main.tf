@@ -1,5 +1,6 @@
 resource "mailhost_domain" "main" {
   name        = "example.com"
+  auto_renew  = true
   on_existing = "adopt"
 }
 

@@ -3,6 +3,7 @@
 resource "mailhost_domain" "this" {
   name         = var.domain
   contact_info = var.contact_info
+  auto_renew   = true
   on_existing  = "adopt"
 }
 

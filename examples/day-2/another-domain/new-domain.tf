@@ -1,5 +1,6 @@
 resource "mailhost_domain" "new" {
   name        = "example.net"
+  auto_renew  = true
   on_existing = "adopt"
 }
 

@@ -12,5 +12,6 @@ provider "mailhost" {
 
 resource "mailhost_domain" "main" {
   name        = "example.com"
+  auto_renew  = true
   on_existing = "adopt"
 }

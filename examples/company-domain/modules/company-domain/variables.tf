@@ -29,7 +29,7 @@ variable "auto_renew" {
 }
 
 variable "redirect_url" {
-  description = "URL to redirect visitors of the domain's website to; null for no redirect."
+  description = "URL to redirect visitors of the domain's website to. null leaves the redirect as it is, and \"\" ends it."
   type        = string
   default     = null
 }

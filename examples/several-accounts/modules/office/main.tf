@@ -35,6 +35,7 @@ data "mailhost_account" "this" {}
 resource "mailhost_domain" "this" {
   name         = var.domain
   contact_info = var.contact_info
+  auto_renew   = true
 }
 
 resource "mailhost_mailbox" "this" {
