@@ -39,7 +39,7 @@ func OnExisting[T any](what, proviso string, key ...string) schema.StringAttribu
 		Optional:   true,
 		Validators: []validator.String{validate.Choice(AdoptExisting, RefuseExisting)},
 		MarkdownDescription: fmt.Sprintf("What happens if %s exists already: `error` makes the plan fail, or the apply if only that can know it, before anything is bought or changed, and prints the `import` block; "+
-			"`adopt` manages it from now on and sets %s%s, and the plan says what will be changed. Default: `error`.", what, report.Enumeration(sets), proviso),
+			"`adopt` manages it from now on and sets %s, as far as the configuration does%s, and the plan says what will be changed. Default: `error`.", what, report.Enumeration(sets), proviso),
 	}
 }
 

@@ -166,21 +166,25 @@ func addNoPrice(diags *diag.Diagnostics, plan model, err error, unknown string) 
 // be bought, and it only warns if a lookup failed.
 func warnUndecided(diags *diag.Diagnostics, plan model, reason string, failed bool) {
 	name := plan.display()
-	summary, otherwise := "The plan may buy a domain", `otherwise fails; if not, the apply buys it, at a price that the plan can't show. There is no refund.
+	does, otherwise := "may buy a domain", `otherwise fails; if not, the apply buys it, at a price that the plan can't show. There is no refund.
 
 Plan again when this is known. So that the apply buys nothing, remove contact_info.`
 	switch {
 	case plan.ContactInfo.IsNull() && !failed:
 		return
 	case plan.ContactInfo.IsNull():
-		summary, otherwise = "The plan could not look up the domain "+name, `otherwise the apply fails, because it can't buy a domain without contact_info.
+		does, otherwise = "could not look up the domain "+name, `otherwise the apply fails, because it can't buy a domain without contact_info.
 
 Remove the cause and plan again.`
 	case name != "":
-		summary = "The plan may buy the domain " + name
+		does = "may buy the domain " + name
 	}
-	diags.AddAttributeWarning(path.Root("name"), summary,
-		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\", and %s", cmp.Or(name, "the domain"), reason, otherwise))
+	detail := fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\", and %s", cmp.Or(name, "the domain"), reason, otherwise)
+	if plan.ContactInfo.IsNull() {
+		diags.AddAttributeWarning(path.Root("name"), "The plan "+does, detail)
+		return
+	}
+	service.AddLosses(diags, service.Loss{Of: []service.Asset{service.Purchase}, Does: does, At: path.Root("name"), Because: detail})
 }
 
 func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailability) {
