@@ -15,7 +15,7 @@ fi
 "$tf" init -input=false
 code=0
 "$tf" apply -input=false -lock-timeout=2m tfplan || code=$?
-rm -f tfplan tfplan.txt tfplan.account
+rm -f tfplan tfplan.txt tfplan.account tfplan.losses.json
 if [ "$code" -ne 0 ]; then
 	echo "The apply failed. Run the whole pipeline again, also its plan: Terraform refuses this one after the state has changed." >&2
 	exit "$code"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Writes the plan for apply.sh to tfplan, its account to tfplan.account, and the plan's own
-# output to tfplan.txt: counts, purchases, deletions and replacements first, then the
-# warnings, then all changes. A GitHub job's summary shows the same, or the errors; of a
-# large plan it omits the changes.
+# output to tfplan.txt: counts, purchases, deletions and replacements and what is lost with
+# them first, then the warnings, then all changes. A GitHub job's summary shows the same, or
+# the errors; of a large plan it omits the changes. tfplan.losses.json has the losses for
+# policy.sh.
 #
 # Exits with 0 with and without changes, and prints changes=true or changes=false.
 # TF_CLI names the CLI; default: terraform.
@@ -14,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-rm -f tfplan tfplan.txt tfplan.account
+rm -f tfplan tfplan.txt tfplan.account tfplan.losses.json
 
 # run shows the output of a command, keeps it in the file log, and returns its exit code,
 # which a pipe would hide. A cancelled job gets its signal in every process: without tee the
@@ -63,17 +64,30 @@ awk '
 	/^  # .*mailhost_dedicated_ip\..* will be created$/ { print object " will be bought" }
 ' "$work/changes" >"$work/purchases"
 sed -n -e 's/^  # \(.* will be destroyed\)$/\1/p' -e 's/^  # \(.* must be replaced\)$/\1/p' \
-	-e 's/^  # \(.* will be replaced.*\)$/\1/p' "$work/changes" >"$work/losses"
-# What each warning of the plan is about, and what it lists: in a plan that is too long to
-# read, this has every deletion, purchase, forwarding rule and revoked credential.
+	-e 's/^  # \(.* will be replaced.*\)$/\1/p' "$work/changes" >"$work/ends"
+# The losses and purchases of the plan, with the objects that a warning lists. The provider
+# ends each such warning with a line that names what it concerns: mail, DNS, access, money,
+# purchase, reach or "a second time".
 awk '
-	/^Warning: / { matters = /^Warning: The plan / }
-	matters && /^Warning: / { print substr($0, 10) }
-	matters && /^  - / { print }
-' "$work/warnings" >"$work/matters"
+	/^Warning: / { summary = substr($0, 10); objects = "" }
+	/^  - / { objects = objects "\n" $0 }
+	/^Concerns: / { print summary objects }
+' "$work/warnings" >"$work/losses"
+awk '
+	function quoted(s) { gsub(/["\\]/, "\\\\&", s); return "\"" s "\"" }
+	BEGIN { printf "{\"losses\": [" }
+	/^Warning: / { summary = substr($0, 10) }
+	/^Concerns: / {
+		concerns = quoted(substr($0, 11))
+		gsub(/, /, "\", \"", concerns)
+		printf "%s\n{\"summary\": %s, \"concerns\": [%s]}", separator, quoted(summary), concerns
+		separator = ","
+	}
+	END { print "]}" }
+' "$work/warnings" >tfplan.losses.json
 
 {
-	cat "$work/counts" "$work/purchases" "$work/losses"
+	cat "$work/counts" "$work/purchases" "$work/ends" "$work/losses"
 	echo
 	cat "$work/warnings" "$work/changes"
 } >tfplan.txt
@@ -87,13 +101,13 @@ if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 		else
 			cat "$work/counts"
 			head -n 200 "$work/purchases"
-			head -n 200 "$work/losses"
+			head -n 200 "$work/ends"
 			echo
-			head -n 5000 "$work/matters"
+			head -n 5000 "$work/losses"
 			echo
 			head -n 1000 "$work/warnings"
 			echo
-			echo "$(wc -l <"$work/purchases") objects are bought, and $(wc -l <"$work/losses") objects are destroyed or replaced. The plan is too long for this page; the job's log has all of it."
+			echo "$(wc -l <"$work/purchases") objects are bought, and $(wc -l <"$work/ends") objects are destroyed or replaced. The plan is too long for this page; the job's log has all of it."
 		fi
 		echo '```'
 	} >>"$GITHUB_STEP_SUMMARY"

@@ -95,7 +95,7 @@ func TestAccPlanSummary(t *testing.T) {
 	p.run(t, "apply", 0, "Resources: 3 added")
 
 	p.set("TF_VAR_role_mailboxes", `{"postmaster":"Mail"}`)
-	const losses = "Plan: 0 to add, 0 to change, 1 to destroy.\n" + `mailhost_mailbox.role["abuse"] will be destroyed` + "\n\nWarning: The plan deletes the mailbox abuse@example.com with its mail\n"
+	const losses = "Plan: 0 to add, 0 to change, 1 to destroy.\n" + `mailhost_mailbox.role["abuse"] will be destroyed` + "\nThe plan deletes the mailbox abuse@example.com with its mail\n\nWarning: The plan deletes the mailbox abuse@example.com with its mail\n"
 	summary := filepath.Join(dir, "small")
 	p.set("GITHUB_STEP_SUMMARY", summary)
 	p.run(t, "plan", 0, "changes=true")
@@ -202,7 +202,16 @@ func TestAccPolicy(t *testing.T) {
 	w.write(t, "policy/allowed.json", `{"allowed": {"deleted_mailboxes": ["ann@example.com", "cid@example.com"], "forwarding_targets": ["boss@example.org"]}}`)
 	plan(all + fmt.Sprintf(rule, "boss@example.org"))
 	w.must(t, "apply", "tfplan")
-	plan(all)
+	// A loss that only the warnings of the plan show is denied, unless it is permitted.
+	w.write(t, "main.tf", policyConfig+all)
+	out, code := w.command(t, "./plan.sh")
+	assert.Assert(t, code == 0, out)
+	out, code = w.command(t, "./policy.sh")
+	const lost = "The plan deletes the forwarding rule to boss@example.org of the account"
+	assert.Check(t, code == 1 && strings.Contains(out, "\n"+lost+". To permit that"), "the policy ended with %d:\n%s", code, out)
+	w.write(t, "policy/allowed.json", `{"allowed": {"losses": ["`+lost+`"]}}`)
+	out, code = w.command(t, "./policy.sh")
+	assert.Check(t, code == 0 && out == "", "the policy ended with %d:\n%s", code, out)
 	w.must(t, "apply", "tfplan")
 	plan(domain+ip+fmt.Sprintf(password, `value = "correct horse"`)+fmt.Sprintf(zone, "none"),
 		"mailhost_dns_zone.main: with p=none", "mailhost_master_password.migration: value is stored")
@@ -222,7 +231,7 @@ func TestAccPolicy(t *testing.T) {
 		assert.Check(t, code != 0 && strings.Contains(out, "The policy was not evaluated"), "without a result of %q the policy ends with %d:\n%s", rules, code, out)
 	}
 	assert.NilError(t, os.Remove(filepath.Join(w.dir, "tfplan")))
-	out, code := w.command(t, "./policy.sh")
+	out, code = w.command(t, "./policy.sh")
 	assert.Check(t, code != 0, "without a plan the policy passes: %s", out)
 }
 

@@ -2,8 +2,11 @@
 # "terraform show -json"; with conftest, use --namespace mail --data policy.
 #
 # allowed.json lists the exceptions: the names of domains and the addresses of dedicated
-# IPs in "purchases", the addresses of resources in "secrets_in_state", and addresses of
-# mailboxes in "deleted_mailboxes" and "forwarding_targets".
+# IPs in "purchases" and "purchases_again", the addresses of resources in
+# "secrets_in_state", addresses of mailboxes in "deleted_mailboxes" and
+# "forwarding_targets", and sentences of the plan in "losses".
+#
+# plan.sh takes data.losses from the plan's warnings, which the JSON of a plan lacks.
 package mail
 
 # What is paid for and can't be had again: a domain's name may go to somebody else, and a
@@ -22,6 +25,33 @@ deny contains sprintf("%s: the apply may buy it. To permit that, add it to purch
 	"create" in r.change.actions
 	not adopted(r)
 	not permitted_purchase(r)
+}
+
+deny contains sprintf("%s: it was deleted outside Terraform, so that the apply buys it a second time. To permit that, add it to purchases_again in policy/allowed.json.", [r.address]) if {
+	some r in input.resource_changes
+	r.type in paid_for
+	"create" in r.change.actions
+	not adopted(r)
+	some d in input.resource_drift
+	d.address == r.address
+	"delete" in d.change.actions
+	not permitted_again(r)
+}
+
+deny contains sprintf("%s: with on_existing = \"create\", the apply claims another address also if the account has an unused one. To permit that, add it to purchases_again in policy/allowed.json.", [r.address]) if {
+	some r in input.resource_changes
+	r.type == "mailhost_dedicated_ip"
+	"create" in r.change.actions
+	r.change.after.on_existing == "create"
+	not permitted_again(r)
+}
+
+# A renewal that ends, and mail that goes elsewhere. Other rules judge what is destroyed or forwarded.
+deny contains sprintf("%s. To permit that, add this sentence to losses in policy/allowed.json.", [loss.summary]) if {
+	some loss in data.losses
+	every concern in loss.concerns { concern in {"money", "reach"} }
+	not startswith(loss.summary, "The plan forwards ")
+	not permitted_loss(loss)
 }
 
 deny contains sprintf("%s: value is stored in the state and in saved plans. Use value_wo.", [r.address]) if {
@@ -112,15 +142,15 @@ written contains r if {
 # An unknown acquisition may turn out to be a purchase.
 adopted(r) if r.change.after.acquisition == "adopt"
 
-permitted_purchase(r) if {
-	r.type == "mailhost_domain"
-	r.change.after.name in data.allowed.purchases
-}
+permitted_purchase(r) if named(r) in data.allowed.purchases
 
-permitted_purchase(r) if {
-	r.type == "mailhost_dedicated_ip"
-	r.address in data.allowed.purchases
-}
+permitted_again(r) if named(r) in data.allowed.purchases_again
+
+named(r) := r.change.after.name if r.type == "mailhost_domain"
+
+named(r) := r.address if r.type == "mailhost_dedicated_ip"
+
+permitted_loss(loss) if loss.summary in data.allowed.losses
 
 permitted_deletion(mailbox) if mailbox in data.allowed.deleted_mailboxes
 
