@@ -61,7 +61,6 @@ awk '
 	/^  # / { object = $0; sub(/^  # /, "", object); sub(/ (will|must) be .*/, "", object) }
 	/^ +[+~] acquisition +=.*"purchase"/ { print object " will be bought" }
 	/^ +[+~] acquisition +=.*\(known after apply\)/ { print object " may be bought" }
-	/^  # .*mailhost_dedicated_ip\..* will be created$/ { print object " will be bought" }
 ' "$work/changes" >"$work/purchases"
 sed -n -e 's/^  # \(.* will be destroyed\)$/\1/p' -e 's/^  # \(.* must be replaced\)$/\1/p' \
 	-e 's/^  # \(.* will be replaced.*\)$/\1/p' "$work/changes" >"$work/ends"
