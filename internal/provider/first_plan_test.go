@@ -138,7 +138,7 @@ func TestMistakesInWords(t *testing.T) {
 		{"mailhost_dns_record", "ttl has 60.5 where a whole number", map[string]any{"ttl": 60.5}},
 		{"mailhost_mailbox_set", "max_deletions has 1.5 where", map[string]any{"max_deletions": 1.5}},
 		{"mailhost_dns_zone", "records has 60.5 where", map[string]any{"records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}, "ttl": 60.5}}}},
-		{"mailhost_mailbox_set", `retired["x"] must be one of delete, keep, got "Delete"; write "delete"`, map[string]any{"retired": map[string]any{"x": "Delete"}}},
+		{"mailhost_mailbox_set", `retired["x"]: must be "delete" or "keep", and not "Delete"`, map[string]any{"retired": map[string]any{"x": "Delete"}}},
 		{"mailhost_mailbox", `on_existing must be one of adopt, error, got "take"`, map[string]any{"on_existing": "take"}},
 		{"mailhost_mailbox", "last_name is missing", map[string]any{"last_name": nil}},
 		{"mailhost_mailbox", "primary_email can't be set", map[string]any{"primary_email": "jane@example.com"}},

@@ -51,8 +51,5 @@ func (c *connection) ClientForPlan(ctx context.Context, diags *diag.Diagnostics)
 // Caller returns the API's view of the provider's credential. It is requested once in a walk.
 func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Caller, error) {
 	type noteKey struct{}
-	return Once(c.Notes(), noteKey{}, func() func() (*api.Caller, error) {
-		caller, err := from.Caller(ctx)
-		return func() (*api.Caller, error) { return caller, err }
-	})()
+	return OnceResult(c.Notes(), noteKey{}, func() (*api.Caller, error) { return from.Caller(ctx) })
 }

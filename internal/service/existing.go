@@ -156,7 +156,7 @@ func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M
 const ExistingGuide = report.Guides + "import#when-an-object-exists-already"
 
 // WaysOut is the advice for an object that a second resource, or a second address of the state, would manage.
-const WaysOut = "A tainted resource needs terraform untaint, and a renamed one a moved block. Every cause and its way out: " + ExistingGuide
+const WaysOut = "A tainted resource needs terraform untaint, a renamed one a moved block, and -replace can't replace it. Every cause and its way out: " + ExistingGuide
 
 // AddConflict adds the error of a plan or an apply if another resource manages the object. id is ""
 // if it is unknown.

@@ -11,6 +11,14 @@ func Once[T any](notes *sync.Map, key any, fn func() T) T {
 	return once.(func() T)()
 }
 
+// OnceResult is [Once] for a function that may fail.
+func OnceResult[T any](notes *sync.Map, key any, fn func() (T, error)) (T, error) {
+	return Once(notes, key, func() func() (T, error) {
+		result, err := fn()
+		return func() (T, error) { return result, err }
+	})()
+}
+
 // FindListed returns the first object of a list that matches, or nil. name identifies the list among the lists
 // of T. The list is read once in a walk, for all creates, and indexed by bucket; key selects a bucket. match
 // compares once more, because an API may ignore a filter. A list that can't be read counts as empty: the

@@ -303,11 +303,11 @@ func unusedOf(ctx context.Context, s *session.Session, c *client.Client, optionI
 // claimed returns the addresses of the account, the oldest first.
 func claimed(ctx context.Context, s *session.Session, c *client.Client) ([]api.DedicatedIP, error) {
 	type noteKey struct{}
-	return service.Once(s.Notes(), noteKey{}, func() func() ([]api.DedicatedIP, error) {
+	return service.OnceResult(s.Notes(), noteKey{}, func() ([]api.DedicatedIP, error) {
 		var all []api.DedicatedIP
 		for ip, err := range c.ListDedicatedIPs(s.ForPlan(ctx), api.ListDedicatedIPsRequest{}) {
 			if err != nil {
-				return func() ([]api.DedicatedIP, error) { return nil, err }
+				return nil, err
 			}
 			all = append(all, ip)
 		}
@@ -315,23 +315,23 @@ func claimed(ctx context.Context, s *session.Session, c *client.Client) ([]api.D
 		slices.SortFunc(all, func(a, b api.DedicatedIP) int {
 			return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.ID, b.ID))
 		})
-		return func() ([]api.DedicatedIP, error) { return all, nil }
-	})()
+		return all, nil
+	})
 }
 
 // users returns the ids of the addresses that a domain uses.
 func users(ctx context.Context, s *session.Session, c *client.Client) (map[string]bool, error) {
 	type noteKey struct{}
-	return service.Once(s.Notes(), noteKey{}, func() func() (map[string]bool, error) {
+	return service.OnceResult(s.Notes(), noteKey{}, func() (map[string]bool, error) {
 		all := map[string]bool{}
 		for d, err := range c.ListDomains(s.ForPlan(ctx), api.ListDomainsRequest{}) {
 			if err != nil {
-				return func() (map[string]bool, error) { return nil, err }
+				return nil, err
 			}
 			all[strings.ToLower(deref(d.DedicatedIPID))] = true
 		}
-		return func() (map[string]bool, error) { return all, nil }
-	})()
+		return all, nil
+	})
 }
 
 // optionOf returns an option, or an empty one if the API does not list it.

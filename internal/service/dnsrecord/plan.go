@@ -96,17 +96,17 @@ func (r *Resource) findExisting(ctx context.Context, plan model) (found *api.DNS
 // listed returns the records of a domain by their [listKey]. The list is read once in a walk.
 func listed(ctx context.Context, c *client.Client, notes *sync.Map, domain string) (map[string][]api.DNSRecord, error) {
 	type listOf struct{ domain string }
-	return service.Once(notes, listOf{domain}, func() func() (map[string][]api.DNSRecord, error) {
+	return service.OnceResult(notes, listOf{domain}, func() (map[string][]api.DNSRecord, error) {
 		all := map[string][]api.DNSRecord{}
 		for r, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: domain}) {
 			if err != nil {
-				return func() (map[string][]api.DNSRecord, error) { return nil, err }
+				return nil, err
 			}
 			key := listKey(r.Name, r.Type, attribute.DomainName(domain))
 			all[key] = append(all[key], r)
 		}
-		return func() (map[string][]api.DNSRecord, error) { return all, nil }
-	})()
+		return all, nil
+	})
 }
 
 // listKey identifies the records of a name, in any form, and a type.

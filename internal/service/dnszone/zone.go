@@ -80,10 +80,7 @@ func (z zone) readOnce(ctx context.Context, notes *sync.Map) (content, error) {
 // note stores the result of the first read in the walk, and returns it.
 func (z zone) note(notes *sync.Map, read func() (content, error)) (content, error) {
 	type recordsOf struct{ id string }
-	return service.Once(notes, recordsOf{z.id}, func() func() (content, error) {
-		c, err := read()
-		return func() (content, error) { return c, err }
-	})()
+	return service.OnceResult(notes, recordsOf{z.id}, read)
 }
 
 var errNoAccount = errors.New("the account can't be opened")

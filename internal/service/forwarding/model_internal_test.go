@@ -44,7 +44,7 @@ func TestSwitch(t *testing.T) {
 		if mustSwitchOff(tt.config, tt.rule, tt.switchState) {
 			got += "off"
 		}
-		if mustSwitchOn(tt.config, tt.rule, tt.switchState) {
+		if mustSwitchOn(tt.config, tt.rule) {
 			got += "on"
 		}
 		assert.Check(t, got == tt.turn, "%s: turned %q; want %q", name, got, tt.turn)

@@ -223,7 +223,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		if active.IsNull() || active.ValueBool() && !state.confirmed() && !state.Active.IsNull() {
 			plan.Active = state.Active
 		}
-		if mustSwitchOn(active, state, known) {
+		if mustSwitchOn(active, state) {
 			plan.Active, touched = types.BoolValue(true), true
 		}
 		if isFalse(active) && known.Imported && !state.confirmed() && !touched {

@@ -181,7 +181,7 @@ func mustSwitchOff(config types.Bool, m model, s switchState) bool {
 }
 
 // mustSwitchOn reports whether a rule should be on, is off, and can be switched on.
-func mustSwitchOn(config types.Bool, m model, s switchState) bool {
+func mustSwitchOn(config types.Bool, m model) bool {
 	return config.ValueBool() && m.confirmed() && !m.Active.ValueBool()
 }
 
@@ -199,7 +199,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	// forwarded to the wrong address.
 	done := (!mustSwitchOff(active, state, known) || u.switchTo(ctx, false)) &&
 		(plan.TargetEmail.Equal(state.TargetEmail) || u.redirect(ctx, plan.TargetEmail.ValueString())) &&
-		(!mustSwitchOn(active, u.now, u.known) || u.switchTo(ctx, true))
+		(!mustSwitchOn(active, u.now) || u.switchTo(ctx, true))
 	if done {
 		if !plan.Active.IsUnknown() {
 			u.now.Active = plan.Active
