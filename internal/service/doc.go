@@ -55,8 +55,8 @@
 // from the state. Notes are values that calls of one walk share. An update may change a volatile attribute.
 //
 // A kind has definition.go (the Definition, the attributes, the model and the bodies of requests that are
-// made from it), resource.go (Create, and what it adds to Read, Update, Delete and ImportState), plan.go
-// (ModifyPlan) and action_<name>.go. Objects without a resource, such as the account, have packages too. No
+// made from it), resource.go (Create, and additions to Read, Update, Delete and ImportState), plan.go
+// (ModifyPlan and losses, or loss.go) and action_<name>.go. Objects without a resource, such as the account, have packages too. No
 // kind imports another, but for dnszone, which imports dnsrecord. Nothing here imports the service or the
 // store of apiserver.
 package service
