@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
@@ -129,15 +128,12 @@ func lineOf(r store.DNSRecord) string {
 	return line(r.Name, r.Type, r.Value)
 }
 
-// linesOf returns the records of a zone's object with their TTLs.
+// linesOf returns the records of a zone's object with their TTLs, which are 0 if the object sets none.
 func linesOf(v core.Value) map[string]int {
 	out := map[string]int{}
 	for key, e := range core.Attributes(core.Attributes(v)["records"]) {
 		name, recordType, _ := strings.Cut(canonicalKey(key), " ")
 		ttl := number(e, "ttl")
-		if ttl == 0 {
-			ttl = int(api.DefaultDNSTTL)
-		}
 		for _, v := range textList(e, "values") {
 			out[line(name, recordType, v)] = ttl
 		}
@@ -227,7 +223,10 @@ func (h *history) checkZone(s *stack, b *core.Block, o *core.Object) {
 	must(h.db.View(h.context(), func(r store.Reader) error {
 		found, _, err := r.DNSRecords(h.accounts[s.account].id, store.DNSRecordFilter{DomainID: o.ID()}, store.Slice{Limit: 1000})
 		for _, record := range found {
-			_, wanted := want[lineOf(record)]
+			ttl, wanted := want[lineOf(record)]
+			if wanted && ttl == 0 { // an existing record keeps its TTL
+				want[lineOf(record)] = int(record.TTL)
+			}
 			switch {
 			case record.SystemManaged || ignores(b.Arguments["ignore"], strings.ToLower(record.Name)+" "+record.Type):
 			case h.publishedOnly && !wanted: // it can't be seen

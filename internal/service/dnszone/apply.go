@@ -294,10 +294,14 @@ type bucket struct {
 func bucketOf(r record) bucket { return bucket{r.recordKey, r.purpose()} }
 
 // changesOf returns the changes from the domain's records to the wanted records with their TTLs, where
-// mixedTTL keeps the TTL of an existing record. It deletes only records for which isRemovable returns true.
+// mixedTTL keeps the TTL of an existing record. A new record then gets the TTL of its key: the TTLs of one
+// name and type are the same (RFC 2181, section 5.2). It deletes only records for which isRemovable returns true.
 func changesOf(has map[record]served, want map[record]int64, isRemovable func(record) bool) (c changes) {
-	surplus := map[bucket][]record{}
+	surplus, ttls := map[bucket][]record{}, map[recordKey]int64{}
 	for _, r := range sorted(has) {
+		if _, isKnown := ttls[r.recordKey]; !isKnown {
+			ttls[r.recordKey] = has[r].ttl
+		}
 		if _, ok := want[r]; !ok && isRemovable(r) {
 			surplus[bucketOf(r)] = append(surplus[bucketOf(r)], r)
 		}
@@ -321,7 +325,7 @@ func changesOf(has map[record]served, want map[record]int64, isRemovable func(re
 			}
 		}
 		if s.ttl == mixedTTL {
-			s.ttl = api.DefaultDNSTTL
+			s.ttl = cmp.Or(ttls[r.recordKey], api.DefaultDNSTTL)
 		}
 		byName[r.name] = append(byName[r.name], s)
 	}
