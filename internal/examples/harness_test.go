@@ -208,11 +208,12 @@ func unwrapped(out string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(out)), " ")
 }
 
-// planIsEmpty fails if a plan has changes.
+// planIsEmpty fails if a plan has changes, or warns of a loss.
 func (w *workspace) planIsEmpty(t *testing.T, args ...string) {
 	t.Helper()
 	out, code := w.run(t, append([]string{"plan", "-detailed-exitcode"}, args...)...)
 	assert.Check(t, code == 0, "the plan ended with %d, want 0 for no changes:\n%s", code, out)
+	assert.Check(t, !strings.Contains(unwrapped(out), "Warning: The plan "), "a plan without changes warns:\n%s", out)
 }
 
 // destroy destroys everything.

@@ -225,7 +225,7 @@ func TestKeptTTL(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.ApplyPlan(t.Context(), typeName, zoneOf(map[string]any{"two A": entry("192.0.2.2", "192.0.2.3", "192.0.2.4")}), imported, plan)
 	p.NoErrors(diags)
-	// The changed record keeps its TTL, and the new one has the default.
+	// The changed record keeps its TTL, and the new one gets the TTL of its key.
 	expectExisting(t, s, contents{"two A 192.0.2.2": 600, "two A 192.0.2.3": 300, "two A 192.0.2.4": 300})
 }
 
