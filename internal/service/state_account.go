@@ -21,6 +21,8 @@ type stateAccount struct {
 	// CreatedAt is "" unless the account is embedded. It distinguishes a lost account from
 	// a new account with the same configured id.
 	CreatedAt string `json:"created_at,omitempty"`
+	// IsDropped means that a refresh dropped the object from the state. The account is empty then.
+	IsDropped bool `json:"dropped,omitempty"`
 }
 
 // accountKey is the key of [stateAccount] in the private state.
@@ -39,6 +41,12 @@ func accountOfSession(ctx context.Context, s *session.Session) (a stateAccount, 
 // of the replaced object to it, unless the object is tainted.
 func IsReplacement(ctx context.Context, private PrivateState) bool {
 	return GetPrivate[stateAccount](ctx, private, accountKey).ID != ""
+}
+
+// WasDropped reports whether the plan of a create follows a refresh that dropped the object from the state: core
+// passes its private state too.
+func WasDropped(ctx context.Context, private PrivateState) bool {
+	return GetPrivate[stateAccount](ctx, private, accountKey).IsDropped
 }
 
 // accountOf returns the account of an object of the state. Its id is empty if the state lacks it, as

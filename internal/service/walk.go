@@ -86,6 +86,7 @@ func (r *Resource[T, M]) recordRead(ctx context.Context, req resource.ReadReques
 	case resp.Diagnostics.HasError():
 	case resp.State.Raw.IsNull():
 		r.ownWalk().Gone(o)
+		resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, accountKey, stateAccount{IsDropped: true})...)
 	default:
 		r.addConflict(ctx, o, r.ownWalk().Refreshed(o), req.State.Get, &resp.Diagnostics)
 	}

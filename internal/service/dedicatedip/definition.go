@@ -82,7 +82,7 @@ const description = "A dedicated IP address for the account's outgoing mail. Cre
 	"No address is bought twice by mistake: while the account has an address that no domain uses, the plan of a claim fails. An apply that was killed may have claimed it. Import it, or set `on_existing`. " +
 	"This also holds for an unused address that the state has, because an apply does not see the whole state. " +
 	"The API does not return the option of an address, so the provider compares countries: every unused address in the option's country counts, and every unused address of the account if the API can't list the options.\n\n" +
-	"An address is never replaced by itself, which would release it and claim another one: with `-replace` or `replace_triggered_by` the plan fails, and with a tainted address the plan or the apply, before anything is released. Only another `option_id` replaces it. " +
+	"An address is never replaced by itself, which would release it and claim another one: with `-replace` or `replace_triggered_by` the plan fails, and with a tainted address the plan or the apply, before anything is released (but not with `create_before_destroy`, so don't set that). Only another `option_id` replaces it. " +
 	"A plan warns of an address that no domain uses: you pay for it, and the mail host has to assign it."
 
 func checkIP(s string) (string, error) {

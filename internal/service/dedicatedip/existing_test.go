@@ -166,6 +166,28 @@ func TestAdoptionFails(t *testing.T) {
 	assert.Check(t, again.Text("acquisition") == "purchase" && plan.Text("acquisition") == "adopt")
 }
 
+// TestReleasedOutside plans after somebody else has released an address of the state: another one is claimed, and
+// the plan says that it is a second one.
+func TestReleasedOutside(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	for _, onExisting := range []any{nil, "adopt", "create"} {
+		config := values{"option_id": option(s, "eu"), "on_existing": onExisting}
+		o, diags := p.Apply(t.Context(), ipType, config, nil)
+		p.NoErrors(diags)
+		assert.NilError(t, s.Client.DedicatedIPs.Delete(t.Context(), o.Text("id")))
+		p.Together()
+		gone, diags := p.Read(ipType, o)
+		p.NoErrors(diags)
+		assert.Assert(t, gone.Gone())
+		plan, diags := p.Plan(ipType, config, &acctest.Object{State: p.Null(ipType), Private: gone.Private}) // as core does
+		p.NoErrors(diags)
+		acctest.Expect(t, diags, "WARNING", "The plan claims and pays for a dedicated IP", "was released outside Terraform", "Concerns: purchase, a second time")
+		assert.Check(t, plan.Text("acquisition") == "purchase", "planned %s", plan.State)
+	}
+}
+
 // TestAdoptionOfManaged plans the adoption of an address that the state has, in both orders.
 func TestAdoptionOfManaged(t *testing.T) {
 	t.Parallel()

@@ -210,7 +210,12 @@ func losses(ctx context.Context, ch service.Change[model]) []service.Loss {
 	switch ch.Fate {
 	case service.Created:
 		if a := ch.After.Acquisition; !a.IsNull() && a.ValueString() != acquisitionAdopt {
-			return []service.Loss{claim(ctx, ch.Session, ch.ClientIfOpen(ctx), ch.After)}
+			l := claim(ctx, ch.Session, ch.ClientIfOpen(ctx), ch.After)
+			if service.WasDropped(ctx, ch.Private) {
+				l.Again = true
+				l.Because = "An address was in the state, but the account no longer has it: it was released outside Terraform."
+			}
+			return []service.Loss{l}
 		}
 	case service.Destroyed:
 		l := ch.Ending("releases", "the "+ch.Before.String(), service.Money)
@@ -219,6 +224,8 @@ func losses(ctx context.Context, ch service.Change[model]) []service.Loss {
 	case service.Replaced:
 		l := ch.Ending("releases", "the "+ch.Before.String(), service.Money, service.Purchase)
 		l.Because = "Another option_id claims and pays for another address, and releases this one. The API does not return the price before the claim."
+		other := claim(ctx, ch.Session, ch.ClientIfOpen(ctx), ch.After)
+		l.Again, l.Lists, l.Items = other.Again, other.Lists, other.Items
 		l.Consequence = releaseConsequence
 		return []service.Loss{l}
 	}
