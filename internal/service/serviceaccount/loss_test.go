@@ -25,20 +25,21 @@ func TestLosses(t *testing.T) {
 		before, after values
 		want          []string // none: the plan is silent
 	}{
-		"destroyed":             {values{"name": "CI"}, nil, []string{`The plan revokes the service account "CI"`, "stops working", "Concerns: access"}},
-		"another name":          {values{"name": "CI"}, values{"name": "CD"}, []string{`The plan replaces the service account "CI"`, "stops working", "Concerns: access"}},
-		"without permissions":   {values{"name": "CI", "permissions": both}, values{"name": "CI"}, nil},
-		"fewer permissions":     {values{"name": "CI", "permissions": both}, values{"name": "CI", "permissions": permissions("domain.view")}, []string{`The plan takes permissions from the service account "CI"`, "- mailbox.view", "Concerns: access"}},
-		"the first permissions": {values{"name": "CI"}, values{"name": "CI", "permissions": both}, []string{`The plan takes permissions from the service account "CI"`, "- all that", "Concerns: access"}},
-		"more permissions":      {values{"name": "CI", "permissions": permissions("domain.view")}, values{"name": "CI", "permissions": both}, nil},
-		"triggers":              {values{"name": "CI", "permissions": both, "rotation_triggers": values{"a": "1"}}, values{"name": "CI", "permissions": both, "rotation_triggers": values{"a": "2"}}, nil},
-		"an earlier expiry":     {values{"name": "CI", "permissions": both, "expires_at": until}, values{"name": "CI", "permissions": both, "expires_at": earlier}, []string{`The plan shortens the validity of the service account "CI"`, until, earlier, "Concerns: access"}},
-		"a later expiry":        {values{"name": "CI", "permissions": both, "expires_at": until}, values{"name": "CI", "permissions": both, "expires_at": later}, nil},
-		"an expiry":             {values{"name": "CI", "permissions": both}, values{"name": "CI", "permissions": both, "expires_at": until}, []string{"The plan shortens the validity", "without end", until}},
-		"no expiry":             {values{"name": "CI", "permissions": both, "expires_at": until}, values{"name": "CI", "permissions": both}, nil},
-		"a shorter validity":    {values{"name": "CI", "permissions": both, "valid_for": "720h"}, values{"name": "CI", "permissions": both, "valid_for": "24h"}, []string{"The plan shortens the validity", "for 720h", "for 24h"}},
-		"a longer validity":     {values{"name": "CI", "permissions": both, "valid_for": "24h"}, values{"name": "CI", "permissions": both, "valid_for": "720h"}, nil},
-		"a validity":            {values{"name": "CI", "permissions": both}, values{"name": "CI", "permissions": both, "valid_for": "24h"}, []string{"The plan shortens the validity", "without end", "for 24h"}},
+		"destroyed":                    {values{"name": "CI"}, nil, []string{`The plan revokes the service account "CI"`, "stops working", "Concerns: access"}},
+		"another name":                 {values{"name": "CI"}, values{"name": "CD"}, []string{`The plan replaces the service account "CI"`, "stops working", "Concerns: access"}},
+		"without permissions":          {values{"name": "CI", "permissions": both}, values{"name": "CI"}, nil},
+		"fewer permissions":            {values{"name": "CI", "permissions": both}, values{"name": "CI", "permissions": permissions("domain.view")}, []string{`The plan takes permissions from the service account "CI"`, "- mailbox.view", "Concerns: access"}},
+		"the first permissions":        {values{"name": "CI"}, values{"name": "CI", "permissions": both}, []string{`The plan takes permissions from the service account "CI"`, "- all that", "Concerns: access"}},
+		"more permissions":             {values{"name": "CI", "permissions": permissions("domain.view")}, values{"name": "CI", "permissions": both}, nil},
+		"triggers":                     {values{"name": "CI", "permissions": both, "rotation_triggers": values{"a": "1"}}, values{"name": "CI", "permissions": both, "rotation_triggers": values{"a": "2"}}, nil},
+		"triggers, and no permissions": {values{"name": "CI", "permissions": both, "rotation_triggers": values{"a": "1"}}, values{"name": "CI", "rotation_triggers": values{"a": "2"}}, []string{`The plan gives the successor of the service account "CI" other rights`, "Concerns: access", "an owner"}},
+		"an earlier expiry":            {values{"name": "CI", "permissions": both, "expires_at": until}, values{"name": "CI", "permissions": both, "expires_at": earlier}, []string{`The plan shortens the validity of the service account "CI"`, until, earlier, "Concerns: access"}},
+		"a later expiry":               {values{"name": "CI", "permissions": both, "expires_at": until}, values{"name": "CI", "permissions": both, "expires_at": later}, nil},
+		"an expiry":                    {values{"name": "CI", "permissions": both}, values{"name": "CI", "permissions": both, "expires_at": until}, []string{"The plan shortens the validity", "without end", until}},
+		"no expiry":                    {values{"name": "CI", "permissions": both, "expires_at": until}, values{"name": "CI", "permissions": both}, nil},
+		"a shorter validity":           {values{"name": "CI", "permissions": both, "valid_for": "720h"}, values{"name": "CI", "permissions": both, "valid_for": "24h"}, []string{"The plan shortens the validity", "for 720h", "for 24h"}},
+		"a longer validity":            {values{"name": "CI", "permissions": both, "valid_for": "24h"}, values{"name": "CI", "permissions": both, "valid_for": "720h"}, nil},
+		"a validity":                   {values{"name": "CI", "permissions": both}, values{"name": "CI", "permissions": both, "valid_for": "24h"}, []string{"The plan shortens the validity", "without end", "for 24h"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -58,6 +58,13 @@ func (r *Resource) planPermissions(ctx context.Context, plan, state model, req r
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, types.SetNull(permissionType))...)
 		plan.Permissions = config
 	case config.IsNull() && len(resp.RequiresReplace) > 0: // core shows no warnings of the successor's plan
+		if !state.Permissions.IsNull() {
+			service.AddLosses(&resp.Diagnostics, service.Loss{
+				Of: []service.Asset{service.Access}, Does: "gives the successor of the " + state.String() + " other rights", At: at,
+				Because: "The configuration lists no permissions any more. The service account keeps its own, but the successor, with the next token, gets all rights of the provider's credential.",
+				Keep:    "To keep the rights, list them in permissions.",
+			})
+		}
 		plan.Permissions = config
 	}
 	if isNew || !plan.Permissions.Equal(state.Permissions) {
