@@ -235,6 +235,7 @@ func TestOnExisting(t *testing.T) {
 			_, diags = p.Plan(typeName, adopting, nil)
 			if k.isValuable {
 				acctest.Expect(t, diags, "ERROR", "exists already", "Terraform's state has it", "moved block", service.ExistingGuide)
+				assert.Check(t, !strings.Contains(acctest.Render(diags), "import {"), "the advice is to import what the state has: %s", acctest.Render(diags))
 			}
 		}
 	})

@@ -124,9 +124,14 @@ func WarnAdopted(diags *diag.Diagnostics, e Existing) {
 	diags.AddWarning(fmt.Sprintf("The %s was adopted", e.Label), detail)
 }
 
-// AddExistsError adds the error of a create of an existing object. conflict describes which resource manages it.
+// AddExistsError adds the error of a create of an existing object. conflict describes which resource manages it:
+// an object that a resource of the configuration or the state has can't be imported by another one.
 func AddExistsError(diags *diag.Diagnostics, e Existing, conflict session.Conflict) {
-	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), e.Choice, ExistsAdvice(e.Type, e.ImportKey)))
+	next := WaysOut
+	if conflict == session.Exists {
+		next = ExistsAdvice(e.Type, e.ImportKey)
+	}
+	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), e.Choice, next))
 }
 
 // ExistsAdvice returns the advice for an error about an existing object.
