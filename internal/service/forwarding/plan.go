@@ -90,6 +90,14 @@ func (r *Resource) checkTarget(ctx context.Context, plan, state model, diags *di
 // losses returns the losses of a planned change. A rule that begins to forward to an address outside the account
 // counts, because people expect a rule for one address, and it forwards the mail of a whole scope.
 func losses(ctx context.Context, ch service.Change[model]) []service.Loss {
+	if id := ch.Before.ID.ValueString(); id != "" && !ch.Before.confirmed() && ch.Fate != service.Adopted {
+		// The state may be old: core destroys an object without a block by the state before the refresh.
+		if c := ch.ClientIfOpen(ctx); c != nil {
+			if f, err := c.Forwarding.Get(ch.ForPlan(ctx), id); err == nil {
+				attribute.Flatten(&ch.Before, f)
+			}
+		}
+	}
 	switch ch.Fate {
 	case service.Destroyed:
 		l := ch.Ending("deletes", "the "+ch.Before.String(), service.Reach)
