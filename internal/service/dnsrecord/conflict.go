@@ -82,5 +82,5 @@ func exclusionAdvice(ctx context.Context, c *client.Client, plan model) string {
 	if purpose := dnsdata.PurposeOf(other.Type, other.Value); purpose.Single() {
 		next = "Merge the values into one " + purpose.String() + " record: import that one and change its value, or remove it first."
 	}
-	return "The " + other.Type + " record " + strconv.FormatInt(other.ID, 10) + " is in the way. If this apply removes it too, run apply again. Otherwise:\n\n" + next
+	return "The " + other.Type + " record " + strconv.FormatInt(other.ID, 10) + " is in the way. If this apply removes it too, run apply again, and remove create_before_destroy, with which the old record never goes first. Otherwise:\n\n" + next
 }

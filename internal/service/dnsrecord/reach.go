@@ -30,8 +30,10 @@ const unknownValue = "(known only after the apply)"
 // look for DMARC only below _dmarc.
 func placeOf(name, recordType, value string) (p place, ok bool) {
 	p = place{name, dnsdata.PurposeOf(recordType, value)}
-	return p, p.purpose != "" && (p.purpose != dnsdata.PurposeDMARC || name == "_dmarc" || strings.HasPrefix(name, "_dmarc."))
+	return p, p.purpose != "" && (p.purpose != dnsdata.PurposeDMARC || isBelowDMARC(name))
 }
+
+func isBelowDMARC(name string) bool { return name == "_dmarc" || strings.HasPrefix(name, "_dmarc.") }
 
 // Add adds a record if it is an MX, SPF or DMARC record. Its name is relative to the domain; name and value are canonical.
 func (m Mail) Add(name, recordType, value string, priority *int64) {
@@ -50,12 +52,13 @@ func (m Mail) Add(name, recordType, value string, priority *int64) {
 	}
 }
 
-// AddUnknown adds a record with an unknown value: an MX record, or a TXT record if m lacks a policy that
-// before contains at the name.
+// AddUnknown adds a record with an unknown value: an MX record, a TXT record where only DMARC records are, or
+// one if m lacks a policy that before contains at the name.
 func (m Mail) AddUnknown(name, recordType string, before Mail) {
 	for _, purpose := range []dnsdata.Purpose{dnsdata.PurposeMX, dnsdata.PurposeSPF, dnsdata.PurposeDMARC} {
 		p := place{name, purpose}
-		if recordType == dnsdata.TypeMX && purpose == dnsdata.PurposeMX || recordType == dnsdata.TypeTXT && len(before[p]) > 0 && len(m[p]) == 0 {
+		isPolicy := purpose == dnsdata.PurposeDMARC && isBelowDMARC(name) || len(before[p]) > 0
+		if recordType == dnsdata.TypeMX && purpose == dnsdata.PurposeMX || recordType == dnsdata.TypeTXT && isPolicy && len(m[p]) == 0 {
 			m[p] = append(m[p], unknownValue)
 		}
 	}
@@ -157,7 +160,9 @@ func (c replacedMail) describeMX(l *service.Loss, owner string, isGone bool) {
 	if len(c.will) == 0 && c.isBuiltIn() {
 		l.Consequence = "Without MX records of your own, mail for the domain itself is delivered to the service's own hosts again."
 	}
-	l.Keep = "Apply only if the hosts after it accept mail for " + owner + ". To keep the hosts, undo the change."
+	if l.Keep = "To keep the hosts, undo the change."; !isGone {
+		l.Keep = "Apply only if the hosts after it accept mail for " + owner + ". " + l.Keep
+	}
 }
 
 // lines returns the records before and after, one per line.
@@ -206,11 +211,7 @@ func route(values []string) string {
 func hosts(values []string) string {
 	const most = 3
 	var names []string
-	for i, v := range values {
-		if i == most && len(values) > most+1 {
-			names = append(names, fmt.Sprintf("%d other hosts", len(values)-most))
-			break
-		}
+	for _, v := range values {
 		_, host, _ := strings.Cut(v, " ")
 		switch {
 		case v == unknownValue:
@@ -218,7 +219,12 @@ func hosts(values []string) string {
 		case dnsdata.IsNullMX(dnsdata.TypeMX, host):
 			host = "no host"
 		}
-		names = append(names, host)
+		if !slices.Contains(names, host) {
+			names = append(names, host)
+		}
+	}
+	if len(names) > most+1 {
+		names = append(names[:most], fmt.Sprintf("%d other hosts", len(names)-most))
 	}
 	return report.Enumeration(names)
 }

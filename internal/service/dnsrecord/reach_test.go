@@ -61,6 +61,7 @@ func TestReach(t *testing.T) {
 		"no SPF any more":        {txt("@", policy), txt("@", "hello"), "changes the SPF of example.com", nil},
 		"an unknown SPF":         {txt("@", policy), txt("@", acctest.Unknown), "changes the SPF of example.com", []string{"after: (known only after the apply)"}},
 		"a DMARC":                {txt("_dmarc", "v=DMARC1; p=reject"), txt("_dmarc", "v=DMARC1; p=none"), "changes the DMARC of example.com", []string{"before: v=DMARC1; p=reject", "after: v=DMARC1; p=none"}},
+		"a first DMARC, unknown": {nil, txt("_dmarc", acctest.Unknown), "changes the DMARC of example.com", []string{"after: (known only after the apply)"}},
 		"a DMARC of a subdomain": {txt("_dmarc.sub", "v=DMARC1; p=reject"), nil, "removes the DMARC of sub.example.com", nil},
 		"no place of a DMARC":    {txt("@", "v=DMARC1; p=reject"), nil, none, nil},
 		"a text":                 {txt("@", "hello"), txt("@", "goodbye"), none, nil},
