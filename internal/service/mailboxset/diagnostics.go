@@ -29,10 +29,11 @@ func (m model) deletion(deleted, unnamed []item, allowed types.Int64, keep, next
 	return service.Loss{
 		Of: []service.Asset{service.Mail}, At: mailboxesPath,
 		Does:  fmt.Sprintf("deletes %s of %s with %s mail", mailboxes(len(deleted)), m.domain(), report.Plural(len(deleted), "its", "their")),
-		Lists: "The mail in these mailboxes would be lost, and somebody else in the account could use their addresses:", Items: addresses(deleted),
+		Lists: "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:", Items: addresses(deleted),
 		Keep: keep,
 		Guard: &service.Guard{
-			Does: fmt.Sprintf("delete %s of %s", mailboxes(len(unnamed)), m.domain()), Counted: addresses(unnamed), Max: allowed, Next: next,
+			Lists: "The mail in these mailboxes would be lost, and somebody else in the account could use their addresses:",
+			Does:  fmt.Sprintf("delete %s of %s", mailboxes(len(unnamed)), m.domain()), Counted: addresses(unnamed), Max: allowed, Next: next,
 		},
 	}
 }
