@@ -163,7 +163,8 @@ func (l Loss) add(d diag.Diagnostic, diags *diag.Diagnostics) {
 	diags.Append(d)
 }
 
-// reportLosses adds the losses of a plan, before its other warnings. An object that the API can't delete is no loss, but an orphan.
+// reportLosses adds the losses of a plan, before its other warnings. An object that the API can't delete is
+// no loss, but an orphan.
 func (r *Resource[T, M]) reportLosses(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var problems diag.Diagnostics
 	ch := Change[M]{connection: r.connection, Fate: Updated, Replacing: resp.RequiresReplace, Private: req.Private}

@@ -266,14 +266,6 @@ func requireOption(ctx context.Context, c *client.Client, req resource.ModifyPla
 	}
 }
 
-// deref returns the text, or "" for nil.
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 func object(ip api.DedicatedIP) session.Object {
 	return session.Object{Type: typeName, ID: ip.ID, IsValuable: true}
 }
@@ -318,7 +310,7 @@ func claimed(ctx context.Context, s *session.Session, c *client.Client) ([]api.D
 			}
 			all = append(all, ip)
 		}
-		at := func(ip api.DedicatedIP) string { return deref(ip.CreatedAt) }
+		at := func(ip api.DedicatedIP) string { return api.Value(ip.CreatedAt) }
 		slices.SortFunc(all, func(a, b api.DedicatedIP) int {
 			return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.ID, b.ID))
 		})
@@ -335,7 +327,7 @@ func users(ctx context.Context, s *session.Session, c *client.Client) (map[strin
 			if err != nil {
 				return nil, err
 			}
-			all[strings.ToLower(deref(d.DedicatedIPID))] = true
+			all[strings.ToLower(api.Value(d.DedicatedIPID))] = true
 		}
 		return all, nil
 	})
