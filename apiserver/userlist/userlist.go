@@ -2,8 +2,7 @@
 // checks them against the limits of mailboxes, and reports each problem with its line.
 //
 // It understands the columns of Google Workspace's user export, of Microsoft 365's and Entra's, and
-// of files made for this product; see columns.go. It detects the separator and ignores a byte order
-// mark.
+// of files made for this product; see columns.go. It detects the separator.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package userlist
@@ -24,6 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/textfile"
 )
 
 // Options select rows and columns of a file.
@@ -129,15 +129,12 @@ func Parse(text string, o Options) (*List, error) {
 	return p.list, nil
 }
 
-// prepare returns the content without a byte order mark and without Excel's line for the separator,
-// the number of its first line, and the possible separators.
+// prepare returns the content without Excel's line for the separator, the number of its first line, and
+// the possible separators.
 func prepare(text string) (body string, firstLine int, separators []rune) {
-	body = strings.TrimPrefix(text, "\ufeff")
-	if !strings.Contains(body, "\n") { // from old spreadsheets on a Mac
-		body = strings.ReplaceAll(body, "\r", "\n")
-	}
+	body = textfile.Normalize(text)
 	line, rest, _ := strings.Cut(body, "\n")
-	if name, ok := strings.CutPrefix(strings.TrimRight(line, "\r"), "sep="); ok && len([]rune(name)) == 1 {
+	if name, ok := strings.CutPrefix(line, "sep="); ok && len([]rune(name)) == 1 {
 		return rest, 2, []rune(name)
 	}
 	return body, 1, []rune{',', ';', '\t', '|'}

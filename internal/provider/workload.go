@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"golang.org/x/oauth2"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/textfile"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
@@ -83,7 +84,7 @@ func (w *workloadIdentity) Token() (*oauth2.Token, error) {
 		if err != nil {
 			return nil, &transport.TokenError{Msg: "the identity token can't be read: " + err.Error(), Permanent: true}
 		}
-		return w.check(strings.TrimSpace(string(text)), w.tokenFile)
+		return w.check(strings.TrimSpace(textfile.Normalize(string(text))), w.tokenFile)
 	case w.token != "":
 		return w.check(w.token, envIDToken)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/textfile"
 )
 
 // Set contains the records of one name and type.
@@ -41,7 +42,7 @@ func Parse(text, domain string) (map[string]Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDomain, err)
 	}
-	text, problems := withoutAliases(text)
+	text, problems := withoutAliases(textfile.Normalize(text))
 	parser := dns.NewZoneParser(strings.NewReader(text), origin+".", "")
 	parser.SetDefaultTTL(uint32(api.DefaultDNSTTL))
 	sets := map[string]Set{}

@@ -94,6 +94,7 @@ WWW.example.com.	1	IN	AAAA	2001:DB8::1 ; cf_tags=cf-proxied:false
 @	604800	IN	MX	10 inbound-smtp.eu-west-1.amazonaws.com.
 @	604800	IN	MX	10 inbound-smtp.eu-west-1.amazonaws.com.
 `, []string{"@ MX 86400 10 inbound-smtp.eu-west-1.amazonaws.com"}},
+		"Windows, with a byte order mark": {"\ufeff@ A 192.0.2.1\r\nwww A (\r\n192.0.2.2 )\r\n", []string{"@ A 3600 192.0.2.1", "www A 3600 192.0.2.2"}},
 		"DNSSEC and IDN": {"bücher A 192.0.2.1\n@ DNSKEY 257 3 13 AAAA\n@ NSEC www A\n", []string{"xn--bcher-kva A 3600 192.0.2.1"}},
 		"the word alias": {"; Alias records\n$ORIGIN alias\n$ORIGIN example.com.\nalias A 192.0.2.1\nwww CNAME alias ; alias of it\nx IN 300 A 192.0.2.1;alias\ny TXT alias x\n",
 			[]string{"alias A 3600 192.0.2.1", "www CNAME 3600 alias.example.com", "x A 300 192.0.2.1", "y TXT 300 aliasx"}},

@@ -18,11 +18,18 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/textfile"
 )
 
 // Unmarshal decodes JSON into v, a pointer to a struct. It returns the first problem.
 func Unmarshal(data []byte, v any) error {
-	err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
+	text, _, err := textfile.Decode(data, nil)
+	if err != nil {
+		return err
+	}
+	data = []byte(text)
+	err = json.Unmarshal(data, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
 	var offset int64
 	var pointer jsontext.Pointer
 	var message string
