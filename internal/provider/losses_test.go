@@ -63,6 +63,8 @@ var everyLoss = map[string]func(t *testing.T, s *acctest.Server) []variant{
 		s.Domain(t, "example.com")
 		other := maps.Clone(sample.Contact())
 		other["city"] = "Bonn"
+		watched := s.Owner(t).Workspace("watched")
+		s.Owner(t).Password("Archive", values{"workspace_id": watched})
 		return []variant{{
 			values{
 				"name": "example.com", "on_existing": "adopt", "auto_renew": true, "redirect_url": "https://www.example.com/", "workspace_id": s.WorkspaceID, "contact_info": sample.Contact(),
@@ -73,7 +75,10 @@ var everyLoss = map[string]func(t *testing.T, s *acctest.Server) []variant{
 					loses(values{"redirect_url": ""}, "reach"),
 					losesNothing(values{"redirect_url": "https://shop.example.com/"}, shown),
 				),
-				"workspace_id": changes(losesNothing(values{"workspace_id": s.Owner(t).Workspace("sales")}, "everything moves with the domain")),
+				"workspace_id": changes(
+					loses(values{"workspace_id": watched}, "access, reach"),
+					losesNothing(values{"workspace_id": s.Owner(t).Workspace("sales")}, "everything moves with the domain"),
+				),
 				"contact_info": changes(losesNothing(values{"contact_info": other}, "it is only stored")),
 			},
 		}}

@@ -66,6 +66,7 @@ func losses(ctx context.Context, ch service.Change[model]) (all []service.Loss) 
 				Keep:        "To keep the redirect, set redirect_url to this URL or remove redirect_url.",
 			})
 		}
+		all = append(all, moveLosses(ctx, ch)...)
 	}
 	return all
 }
