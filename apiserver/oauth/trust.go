@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
@@ -34,11 +35,14 @@ func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verif
 			return nil, fmt.Errorf("the issuer %s is there twice", i.Issuer)
 		}
 		issuers[i.Issuer] = true
+		if err := checkTrustAudience(i.Audience); err != nil {
+			return nil, fmt.Errorf("the issuer %s: %w", i.Issuer, err)
+		}
 		if len(i.Workloads) == 0 {
 			return nil, fmt.Errorf("the issuer %s has no workloads", i.Issuer)
 		}
 		for _, w := range i.Workloads {
-			if err := w.check(); err != nil {
+			if err := w.check(i.Issuer); err != nil {
 				return nil, fmt.Errorf("the workload %q of %s: %w", w.Name, i.Issuer, err)
 			}
 			if names[w.Name] {
@@ -54,6 +58,18 @@ func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verif
 		all = append(all, v)
 	}
 	return all, nil
+}
+
+// checkTrustAudience refuses an audience that tokens for other services have too: such a service could use a job's
+// token here.
+func checkTrustAudience(audience string) error {
+	switch {
+	case strings.ContainsAny(audience, "*?"):
+		return fmt.Errorf("the audience is %q: it is compared exactly, there are no wildcards; use the URL of this server", audience)
+	case strings.HasPrefix(audience, "https://github.com/"), strings.HasPrefix(audience, "https://kubernetes.default."):
+		return fmt.Errorf("the audience %s is a default, so that a job's token for another service would be valid here; use the URL of this server", audience)
+	}
+	return nil
 }
 
 // Verifiers accept the tokens of several issuers. They implement identity.TokenVerifier.

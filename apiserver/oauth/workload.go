@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
@@ -37,28 +39,113 @@ func CheckWorkloadName(name string) error {
 	return nil
 }
 
-// Claims in the tokens of CI systems. A claim of ownerClaims identifies the owner of a pipeline;
-// without one, anybody's pipeline matches. A GitHub repository may build its sub from other claims.
+// commonClaims are checked for every token, or differ in each token.
+var commonClaims = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
+
+// ciSystem is a CI system that issues tokens for jobs.
+type ciSystem struct {
+	name string
+	// example is a claim that identifies the owner of a job.
+	example string
+	// keys lists the claims of which a subject may consist, as in key:value:key:value. Projects choose
+	// them, so that a subject alone says nothing about the claims that it lacks.
+	keys []string
+	// typical lists the keys that occur in no other issuer's claims.
+	typical []string
+	// check returns the reason why somebody else's job may have the claims.
+	check func(facts map[string]string) error
+}
+
 var (
-	githubClaims = []string{"repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref", "event_name", "workflow_ref"}
-	gitlabClaims = []string{"project_path", "project_id", "namespace_path", "namespace_id", "ref_protected", "environment_protected", "pipeline_source"}
-	ownerClaims  = []string{"repository", "repository_id", "project_path", "project_id"}
-	githubSub    = regexp.MustCompile(`^(repo|environment|ref|workflow|actor|` + strings.Join(githubClaims, "|") + `):`)
-	ownerInSub   = regexp.MustCompile(`(^|:)(repo|repository|repository_owner|project_path)(_id)?:`)
-	// commonClaims are checked for every token, or differ in each token.
-	commonClaims = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
+	github = &ciSystem{
+		name: "GitHub", example: "repository",
+		keys: []string{
+			"actor", "actor_id", "base_ref", "check_run_id", "enterprise", "enterprise_id", "environment", "event_name", "head_ref", "job_workflow_ref", "job_workflow_sha",
+			"ref", "ref_protected", "ref_type", "repo", "repository", "repository_id", "repository_owner", "repository_owner_id", "repository_visibility",
+			"run_attempt", "run_id", "run_number", "runner_environment", "sha", "workflow", "workflow_ref", "workflow_sha",
+		},
+		typical: []string{
+			"event_name", "job_workflow_ref", "job_workflow_sha", "repo", "repository", "repository_id", "repository_owner", "repository_owner_id", "repository_visibility",
+			"runner_environment", "workflow_ref", "workflow_sha",
+		},
+		check: checkGitHub,
+	}
+	gitlab = &ciSystem{
+		name: "GitLab", example: "project_path",
+		keys: []string{
+			"ci_config_ref_uri", "ci_config_sha", "deployment_tier", "environment", "environment_action", "environment_protected", "groups_direct",
+			"job_id", "job_namespace_id", "job_namespace_path", "job_project_id", "job_project_path", "job_source", "namespace_id", "namespace_path",
+			"pipeline_id", "pipeline_source", "project_id", "project_path", "project_visibility", "ref", "ref_path", "ref_protected", "ref_type",
+			"runner_environment", "runner_id", "sha", "user_access_level", "user_email", "user_id", "user_login",
+		},
+		typical: []string{
+			"ci_config_ref_uri", "environment_protected", "job_namespace_path", "job_project_id", "job_project_path", "namespace_id", "namespace_path",
+			"pipeline_source", "project_id", "project_path", "project_visibility",
+		},
+		check: checkGitLab,
+	}
 )
 
-// githubEvents lists the GitHub events that a workload may use, and whether any branch can cause
+// systemOf returns the CI system of an issuer. The workload's claims decide for an issuer on a host of its
+// owner. It returns nil for another issuer, such as a Kubernetes cluster.
+func systemOf(issuer string, w Workload) *ciSystem {
+	u, _ := url.Parse(issuer) // New reports an invalid URL
+	switch {
+	case u != nil && (u.Host == "token.actions.githubusercontent.com" || strings.HasSuffix(u.Host, ".ghe.com") || strings.HasSuffix(u.Path, "/_services/token")):
+		return github
+	case u != nil && u.Host == "gitlab.com":
+		return gitlab
+	}
+	first, _, composed := strings.Cut(w.Claims["sub"], ":")
+	for _, s := range []*ciSystem{github, gitlab} {
+		if composed && (slices.Contains(s.typical, first) || s == github && slices.Contains(s.keys, first)) ||
+			slices.ContainsFunc(s.typical, func(key string) bool { return w.Claims[key] != "" }) {
+			return s
+		}
+	}
+	return nil
+}
+
+// facts returns the claims of a workload, with those in its sub.
+func (s *ciSystem) facts(claims map[string]string) (map[string]string, error) {
+	facts := maps.Clone(claims)
+	sub := facts["sub"]
+	delete(facts, "sub")
+	for rest := sub; rest != ""; {
+		var key, value string
+		key, rest, _ = strings.Cut(rest, ":")
+		if key == "pull_request" && rest == "" { // the subject of a pull request without an environment
+			facts["event_name"] = key
+			break
+		}
+		if !slices.Contains(s.keys, key) {
+			return nil, fmt.Errorf("%s's subjects have no %.40q, as far as this server knows; remove sub, and write the claims themselves, such as %s", s.name, key, s.example)
+		}
+		value, rest, _ = strings.Cut(rest, ":")
+		if value == "" {
+			return nil, fmt.Errorf("in the claim sub, %s is empty", key)
+		}
+		if key == "repo" {
+			key = "repository"
+		}
+		if other, both := claims[key]; both && other != value {
+			return nil, fmt.Errorf("the claim %s is %q, and %q in sub, so that no token matches", key, other, value)
+		}
+		facts[key] = value
+	}
+	return facts, nil
+}
+
+// githubEvents lists the GitHub events that a workload may use, and whether any branch or tag can cause
 // the event. Other events, such as pull_request_target or issue_comment, run with the rights of the
 // default branch for anybody who opens a pull request or writes a comment.
 var githubEvents = map[string]bool{
-	"push": true, "workflow_dispatch": true, "pull_request": false, "merge_group": false, "schedule": false, "release": false, "deployment": true, "repository_dispatch": false,
+	"push": true, "workflow_dispatch": true, "deployment": true, "release": true, "pull_request": false, "merge_group": false, "schedule": false, "repository_dispatch": false,
 }
 
-// check returns the reason why the workload can't be trusted: its claims are not exact, or a
+// check returns the reason why the workload of an issuer can't be trusted: its claims are not exact, or a
 // stranger can start a job with these claims.
-func (w Workload) check() error {
+func (w Workload) check(issuer string) error {
 	if err := CheckWorkloadName(w.Name); err != nil {
 		return err
 	}
@@ -69,56 +156,56 @@ func (w Workload) check() error {
 			return fmt.Errorf("the claim %s is checked for every token; remove it", name)
 		case value == "":
 			return fmt.Errorf("the claim %s is empty", name)
+		case strings.ContainsFunc(name+value, func(r rune) bool { return !unicode.IsPrint(r) }):
+			return fmt.Errorf("the claim %+q contains a control character: %+q", name, value)
 		case strings.ContainsAny(value, "*?"):
 			return fmt.Errorf("the claim %s is %q: claims are compared exactly, there are no wildcards; list a workload for each value", name, value)
 		}
 	}
-	switch sub := w.Claims["sub"]; {
-	case w.has(githubClaims) || githubSub.MatchString(sub):
-		return w.checkGitHub()
-	case w.has(gitlabClaims) || strings.HasPrefix(sub, "project_path:"):
-		return w.checkGitLab()
-	case sub == "":
-		return errors.New("without the claim sub, every workload of the issuer that has the others matches; add sub")
+	system := systemOf(issuer, w)
+	if system == nil {
+		if w.Claims["sub"] == "" {
+			return errors.New("without the claim sub, every workload of the issuer that has the others matches; add sub")
+		}
+		return nil
 	}
-	return nil
+	facts, err := system.facts(w.Claims)
+	if err != nil {
+		return err
+	}
+	return system.check(facts)
 }
 
-func (w Workload) has(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return w.Claims[name] != "" })
-}
-
-func (w Workload) hasOwner() bool {
-	return w.has(ownerClaims) || ownerInSub.MatchString(w.Claims["sub"])
-}
-
-func (w Workload) checkGitHub() error {
-	sub, event := w.Claims["sub"], w.Claims["event_name"]
-	needsRef, known := githubEvents[event]
+func checkGitHub(facts map[string]string) error {
+	event := facts["event_name"]
+	anyRef, known := githubEvents[event]
 	switch {
-	case !w.hasOwner():
+	case facts["repository"] == "" && facts["repository_id"] == "":
 		return errors.New("workflows of other repositories match; add repository or repository_id")
-	case w.Claims["environment"] != "" || strings.Contains(sub, ":environment:"), strings.HasSuffix(sub, ":pull_request"):
+	case facts["environment"] != "":
 		return nil
 	case event == "":
 		return errors.New("workflows that a fork or a comment can start on the default branch match, by the event pull_request_target or issue_comment; add environment or event_name")
 	case !known:
 		return fmt.Errorf("a fork or a comment can cause the event %s; add environment, or trust one of the events %s", event, strings.Join(slices.Sorted(maps.Keys(githubEvents)), ", "))
-	case needsRef && w.Claims["ref"] == "" && !strings.Contains(sub, ":ref:"):
-		return fmt.Errorf("the event %s of every branch matches, also of one without protection; add ref or environment", event)
+	case anyRef && facts["ref"] == "":
+		return fmt.Errorf("the event %s of every branch or tag matches, also of one without protection; add ref or environment", event)
 	}
 	return nil
 }
 
-func (w Workload) checkGitLab() error {
+func checkGitLab(facts map[string]string) error {
 	switch {
-	case !w.hasOwner():
+	case facts["project_path"] == "" && facts["project_id"] == "":
 		return errors.New("pipelines of other projects match; add project_path or project_id")
-	case w.Claims["ref_protected"] == "true", w.Claims["environment_protected"] == "true", strings.Contains(w.Claims["sub"], ":ref:"), w.Claims["pipeline_source"] == "merge_request_event":
+	case facts["ref_protected"] == "true", facts["environment_protected"] == "true", facts["pipeline_source"] == "merge_request_event":
 		return nil
 	}
-	return errors.New(`pipelines of every branch match, also of one without protection; add ref_protected "true" or environment_protected "true", or for merge requests pipeline_source "merge_request_event"`)
+	return errors.New(`pipelines of every branch match, also of one without protection, and ref alone may be a tag or lose its protection; add ref_protected "true" or environment_protected "true", or for merge requests pipeline_source "merge_request_event"`)
 }
+
+// ownerClaims identify the owner of a job.
+var ownerClaims = []string{"repository", "repository_id", "project_path", "project_id"}
 
 // workload returns the user of the first workload that matches the claims. The user's name, for the
 // audit log, lists the claims.
