@@ -28,6 +28,8 @@ type subjectFlags struct {
 	Workload       string `variable:"-" xor:"subject" placeholder:"NAME" help:"A workload, such as a job of a CI system, by its name in the trust file."`
 }
 
+func (f subjectFlags) chosenSubject() bool { return f != subjectFlags{} }
+
 // subject returns the chosen subject, or empty strings.
 func (f subjectFlags) subject(ctx context.Context, c *apiclient.Client) (typ, id string, err error) {
 	switch {
@@ -52,7 +54,7 @@ type grantListCommand struct {
 }
 
 func (grantListCommand) Help() string {
-	return "The grants that --plan-only gives are one row of the table; --json lists each of them with its id. Grants of a revoked service account permit nothing, and count as revoked."
+	return "The grants that --plan-only gives are one row of the table; mailhostd grant remove --user NAME --plan-only revokes them, and --json lists each of them with its id. Grants of a revoked service account permit nothing, and count as revoked."
 }
 
 func (c grantListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) (err error) {
@@ -110,7 +112,7 @@ Examples:
 
 func (c grantAddCommand) Validate() error {
 	switch {
-	case c.User+c.Group+c.ServiceAccount+c.Workload == "":
+	case !c.chosenSubject():
 		return errors.New("choose one subject: --user, --group, --service-account or --workload")
 	case !c.chosen():
 		return errors.New("choose the rights: --grant or --plan-only")
@@ -149,20 +151,79 @@ func (c grantAddCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) 
 }
 
 type grantRemoveCommand struct {
-	Grants []cli.ID `arg:"" name:"id" help:"Id of a grant, see mailhostd grant list."`
+	Grants []cli.ID `arg:"" optional:"" name:"id" help:"Id of a grant, see mailhostd grant list."`
+	subjectFlags
+	rightsFlags
 	cli.TargetFlags
 	cli.OutputFlags
 }
 
+func (grantRemoveCommand) Help() string {
+	return `Revokes grants by their ids, or all grants of a subject. --plan-only and --grant choose from the subject's grants.
+
+Examples:
+  mailhostd grant remove --user jane
+  mailhostd grant remove --group developers --plan-only
+  mailhostd grant remove --user jane --grant mailbox.create --domain example.com`
+}
+
+func (c grantRemoveCommand) Validate() error {
+	switch hasSubject := c.chosenSubject(); {
+	case hasSubject == (len(c.Grants) > 0):
+		return errors.New("name the ids of grants, or one subject: --user, --group, --service-account or --workload")
+	case !hasSubject && c.chosen():
+		return errors.New("--plan-only and --grant choose from the grants of a subject; an id needs neither")
+	}
+	return c.rightsFlags.Validate()
+}
+
 func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
-	for _, id := range c.Grants {
-		if _, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: string(id)}); err != nil {
+	ids := c.Grants
+	if c.chosenSubject() {
+		var err error
+		if ids, err = c.ofSubject(ctx, t.Client); err != nil {
+			return err
+		}
+	}
+	for i, id := range ids {
+		_, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: string(id)})
+		switch {
+		case err != nil && i > 0:
+			return fmt.Errorf("grant %s: %w; %d of %d are revoked", id, err, i, len(ids))
+		case err != nil:
 			return fmt.Errorf("grant %s: %w", id, err)
 		}
 	}
 	return c.Print(p, struct {
 		Revoked []cli.ID `json:"revoked"`
-	}{c.Grants}, func(w io.Writer) {
-		fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(c.Grants), "grant"))
+	}{ids}, func(w io.Writer) {
+		fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(ids), "grant"))
 	})
+}
+
+// ofSubject returns the ids of the subject's grants with the chosen rights.
+func (c grantRemoveCommand) ofSubject(ctx context.Context, client *apiclient.Client) (ids []cli.ID, err error) {
+	in := &api.ListAuthorizationsRequest{}
+	if in.SubjectType, in.SubjectID, err = c.subject(ctx, client); err != nil {
+		return nil, err
+	}
+	wanted, err := c.grants(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	grants, err := apiclient.Call(ctx, client, api.ListAuthorizations, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range *grants {
+		if !c.chosen() || slices.ContainsFunc(wanted, func(w api.GrantAuthorizationBody) bool {
+			return w.GrantKind == g.GrantKind && api.Value(w.CapabilityKey) == api.Value(g.CapabilityKey) && api.Value(w.ResourceID) == api.Value(g.ResourceID)
+		}) {
+			ids = append(ids, cli.ID(g.ID))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("the %s %s has no such grant; see mailhostd grant list", in.SubjectType, in.SubjectID)
+	}
+	return ids, nil
 }
