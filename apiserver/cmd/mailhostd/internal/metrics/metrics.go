@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/felixge/httpsnoop"
@@ -66,47 +67,73 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Watch adds metrics that are read on every scrape; a failed read is NaN. cert is nil without TLS. Call
-// Watch at most once.
+// Watch adds metrics that are read on every scrape; see database. cert is nil without TLS. Call Watch at
+// most once.
 func (m *Metrics) Watch(service *apiserver.Service, db store.Store, cert *certificate.Reloader) {
-	gauge := func(name, help string, read func(context.Context) (float64, error)) {
-		m.auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout/2)
-			defer cancel()
-			value, err := read(ctx)
-			if err != nil {
-				return math.NaN()
-			}
-			return value
-		})
-	}
-	usage := func(name, help string, value func(store.Usage) float64) {
-		gauge(name, help, func(ctx context.Context) (float64, error) {
-			u, err := db.Usage(ctx)
-			return value(u), err
-		})
-	}
-	gauge("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", func(ctx context.Context) (float64, error) {
-		return map[bool]float64{true: 1}[service.Ready(ctx) == nil], nil
-	})
-	gauge("messages_queued", "Verification messages that wait to be sent, by any server on the database.", func(ctx context.Context) (float64, error) {
-		n, err := service.QueuedMessages(ctx)
-		return float64(n), err
-	})
+	prometheus.WrapRegistererWithPrefix("mailhostd_", m.registry).MustRegister(&database{service, db})
 	m.auto.NewCounterFunc(prometheus.CounterOpts{
 		Name: "messages_given_up_total", Help: "Verification messages that this server could not send and has given up.",
 	}, func() float64 { return float64(service.GivenUpMessages()) })
-	usage("database_size_bytes", "Size of the database.", func(u store.Usage) float64 { return float64(u.Bytes) })
-	usage("database_connections", "Connections to the database server in use; 0 for an SQLite file.", func(u store.Usage) float64 { return float64(u.Connections) })
-	usage("database_connections_max", "Maximum number of connections to the database server; 0 for an SQLite file.", func(u store.Usage) float64 { return float64(u.MaxConnections) })
 	if cert != nil {
-		gauge("tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in Unix time.", func(context.Context) (float64, error) {
-			return float64(cert.Leaf().NotAfter.Unix()), nil
-		})
+		m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tls_certificate_expiry_timestamp_seconds", Help: "Expiry of the TLS certificate in Unix time.",
+		}, func() float64 { return float64(cert.Leaf().NotAfter.Unix()) })
 	}
 }
 
-const scrapeTimeout = 10 * time.Second
+// scrapeTimeout limits a scrape, and databaseTimeout its part that asks the database: during an outage the
+// other metrics are served all the same.
+const (
+	scrapeTimeout   = 10 * time.Second
+	databaseTimeout = 2 * time.Second
+)
+
+// database collects the metrics that ask the database, at the same time. A failed read is NaN.
+type database struct {
+	service *apiserver.Service
+	store   store.Store
+}
+
+// The metrics of database.
+var (
+	ready          = prometheus.NewDesc("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", nil, nil)
+	queued         = prometheus.NewDesc("messages_queued", "Verification messages that wait to be sent, by any server on the database.", nil, nil)
+	size           = prometheus.NewDesc("database_size_bytes", "Size of the database.", nil, nil)
+	connections    = prometheus.NewDesc("database_connections", "Connections to the database server in use; 0 for an SQLite file.", nil, nil)
+	maxConnections = prometheus.NewDesc("database_connections_max", "Maximum number of connections to the database server; 0 for an SQLite file.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (d *database) Describe(descs chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{ready, queued, size, connections, maxConnections} {
+		descs <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (d *database) Collect(collected chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), databaseTimeout)
+	defer cancel()
+	gauge := func(desc *prometheus.Desc, value float64, err error) {
+		if err != nil {
+			value = math.NaN()
+		}
+		collected <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	}
+	var reads sync.WaitGroup
+	reads.Go(func() { gauge(ready, map[bool]float64{true: 1}[d.service.Ready(ctx) == nil], nil) })
+	reads.Go(func() {
+		n, err := d.service.QueuedMessages(ctx)
+		gauge(queued, float64(n), err)
+	})
+	reads.Go(func() {
+		u, err := d.store.Usage(ctx)
+		gauge(size, float64(u.Bytes), err)
+		gauge(connections, float64(u.Connections), nil) // known without the database
+		gauge(maxConnections, float64(u.MaxConnections), nil)
+	})
+	reads.Wait()
+}
 
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -97,4 +99,25 @@ func TestGauges(t *testing.T) {
 	contains(t, scrape(t, m), "mailhostd_http_connections 1")
 	m.ConnState(nil, http.StateClosed)
 	contains(t, scrape(t, m), "mailhostd_http_connections 0")
+}
+
+// hungStore is a store whose database does not respond.
+type hungStore struct{ store.Store }
+
+func (hungStore) Usage(ctx context.Context) (store.Usage, error) {
+	<-ctx.Done()
+	return store.Usage{Connections: 3, MaxConnections: 9}, ctx.Err()
+}
+
+// TestOutage scrapes while the database does not respond: the other metrics stay.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("v1")
+	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	assert.NilError(t, err)
+	service, err := apiserver.New(apiserver.Options{Store: db})
+	assert.NilError(t, err)
+	defer service.Close()
+	m.Watch(service, hungStore{db}, nil)
+	contains(t, scrape(t, m), "mailhostd_http_requests_in_flight 0", "mailhostd_database_size_bytes NaN", "mailhostd_database_connections 3", "mailhostd_ready 1")
 }
