@@ -1,11 +1,12 @@
 package userlist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // Field is the meaning of a column.
@@ -14,6 +15,7 @@ type Field string
 // The fields, in the order of messages.
 const (
 	Address     Field = "address"
+	SignIn      Field = "sign_in"
 	LocalPart   Field = "local_part"
 	Domain      Field = "domain"
 	FirstName   Field = "first_name"
@@ -22,45 +24,71 @@ const (
 	Status      Field = "status"
 	Blocked     Field = "blocked"
 	Enabled     Field = "enabled"
+	Kind        Field = "recipient_type"
 	Aliases     Field = "aliases"
 )
 
 // Fields lists all fields.
-var Fields = []Field{Address, LocalPart, Domain, FirstName, LastName, DisplayName, Status, Blocked, Enabled, Aliases}
+var Fields = []Field{Address, SignIn, LocalPart, Domain, FirstName, LastName, DisplayName, Status, Blocked, Enabled, Kind, Aliases}
 
-// usualHeaders lists the headers of a field in the form of key, the preferred header first:
-// Microsoft's template for new users contains a user name and a street address, and both match the
-// field address.
-var usualHeaders = map[Field][]string{
-	Address:     {"emailaddress", "primaryemail", "userprincipalname", "username", "email", "mail", "address"},
-	LocalPart:   {"localpart"},
-	Domain:      {"domain", "domainname"},
-	FirstName:   {"firstname", "givenname"},
-	LastName:    {"lastname", "surname", "familyname"},
-	DisplayName: {"displayname", "fullname", "name"},
-	Status:      {"status"},
-	Blocked:     {"blockcredential"},
-	Enabled:     {"accountenabled"},
-	Aliases:     {"proxyaddresses", "aliases"},
-}
-
-// key returns a header without case, spaces and punctuation, and without Google Workspace's
-// addition in brackets: "First Name [Required]" is "firstname".
-func key(header string) string {
-	header, _, _ = strings.Cut(header, "[")
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, header)
-}
-
+// header is the row that names the columns.
 type header struct {
 	separator rune
-	cells     []string
-	index     map[Field]int
+	// record counts the rows above the header, and line is its line in the content.
+	record, line int
+	cells        []string
+	// index contains the columns of each field, the preferred ones first.
+	index map[Field][]int
+	// street is the column with the header "address", or -1. A cell of it is a mail address if it contains an @,
+	// because Microsoft's template for new users has streets there.
+	street int
 }
+
+func newHeader(cells []string, named map[Field]string) header {
+	h := header{cells: cells, index: map[Field][]int{}, street: -1}
+	names := namesOf(cells)
+	for _, field := range Fields {
+		found := names.columns(field)
+		if name := named[field]; name != "" {
+			found = nil
+			if i := slices.IndexFunc(cells, func(cell string) bool { return strings.EqualFold(clean(cell), clean(name)) }); i >= 0 {
+				found = []int{i}
+			}
+		}
+		if found != nil {
+			h.index[field] = found
+		}
+	}
+	h.resolve(names)
+	return h
+}
+
+// resolve assigns the columns whose meaning depends on the others: a bare name completes a first name or a last
+// name, and a "state" is a status if there is no other one.
+func (h *header) resolve(names names) {
+	if found := names.columns(bareName); found != nil {
+		field := DisplayName
+		if h.has(FirstName) != h.has(LastName) {
+			field = FirstName
+			if h.has(FirstName) {
+				field = LastName
+			}
+		}
+		if !h.has(field) {
+			h.index[field] = found
+		}
+	}
+	if found := names.columns(bareStatus); found != nil && !h.hasStatus() {
+		h.index[Status] = found
+	}
+	if found := names.columns(bareAddr); found != nil && !slices.Contains(h.index[Address], found[0]) {
+		h.street = found[0]
+	}
+}
+
+func (h *header) has(field Field) bool { return h.index[field] != nil }
+
+func (h *header) hasStatus() bool { return h.has(Status) || h.has(Blocked) || h.has(Enabled) }
 
 func (h *header) String() string {
 	var headers []string
@@ -86,70 +114,91 @@ func (e *MissingColumnError) Error() string {
 			Domain:    `the domain, which local parts need unless you choose one domain`,
 			FirstName: `the first name (such as "First Name" or "first_name")`,
 			LastName:  `the last name (such as "Last Name" or "last_name")`,
+			Status:    `the status (such as "Status", "suspended", "Block credential" or "accountEnabled")`,
 		}[f]
 	}
-	return fmt.Sprintf("the first row has no column with %s; %s", strings.Join(lacks, ", nor with "), e.header)
+	place := "the first row"
+	if e.header.record > 0 {
+		place = fmt.Sprintf("line %d", e.header.line)
+	}
+	return fmt.Sprintf("%s has no column with %s; %s", place, strings.Join(lacks, ", nor with "), e.header)
 }
 
-// findHeader reads the first row with the separator that yields the most known columns.
-func findHeader(body string, separators []rune, named map[Field]string) (best header, err error) {
+// rowsAboveHeader limits the rows above the header, such as a title or PowerShell's "#TYPE …".
+const rowsAboveHeader = 5
+
+// findHeader finds the header with the separator that yields the most known columns: the first row that suffices
+// for mailboxes, else the one with the most known columns.
+func findHeader(body string, separators []rune, o Options) (*header, error) {
+	var best *header
+	complete := false
 	for _, separator := range separators {
-		cells, readErr := newReader(body, separator).Read()
-		if readErr != nil {
-			continue
-		}
-		h := header{separator: separator, cells: cells, index: map[Field]int{}}
-		for _, field := range Fields {
-			if i := h.find(field, named[field]); i >= 0 {
-				h.index[field] = i
+		reader := newReader(body, separator)
+		for record := 0; record <= rowsAboveHeader; record++ {
+			cells, err := reader.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				continue
+			}
+			h := newHeader(cells, o.Columns)
+			h.separator, h.record = separator, record
+			h.line, _ = reader.FieldPos(0)
+			suffices := h.checkNamed(o.Columns) == nil && h.check(o) == nil
+			if best == nil || suffices && !complete || suffices == complete && h.betterThan(best, complete) {
+				best, complete = &h, suffices
 			}
 		}
-		if best.cells == nil || len(h.index) > len(best.index) || len(best.index) == 0 && len(cells) > len(best.cells) {
-			best = h
-		}
 	}
+	if best == nil {
+		return nil, errors.New("the file is empty; its first row must name the columns")
+	}
+	return best, cmp.Or(best.checkNamed(o.Columns), best.check(o))
+}
+
+func (h *header) betterThan(other *header, complete bool) bool {
+	switch known, others := len(h.index), len(other.index); {
+	case complete && h.record != other.record:
+		return h.record < other.record
+	case known != others:
+		return known > others
+	default:
+		return known == 0 && len(h.cells) > len(other.cells)
+	}
+}
+
+// checkNamed returns an error if a column that the caller named is missing.
+func (h *header) checkNamed(named map[Field]string) error {
 	for _, field := range Fields {
-		if name := named[field]; name != "" && !best.has(field) {
-			return best, fmt.Errorf("the file has no column %q for the %s; %s", name, field, &best)
+		if name := named[field]; name != "" && !h.has(field) {
+			return fmt.Errorf("the file has no column %q for the %s; %s", name, field, h)
 		}
 	}
-	return best, nil
-}
-
-func (h *header) find(field Field, named string) int {
-	if named != "" {
-		return slices.IndexFunc(h.cells, func(cell string) bool { return strings.EqualFold(clean(cell), clean(named)) })
-	}
-	for _, usual := range usualHeaders[field] {
-		if i := slices.IndexFunc(h.cells, func(cell string) bool { return key(cell) == usual }); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-func (h *header) has(field Field) bool {
-	_, ok := h.index[field]
-	return ok
+	return nil
 }
 
 // check returns an error if rows below this header can't become mailboxes.
-func (h *header) check(domains []string) error {
+func (h *header) check(o Options) error {
 	if !slices.ContainsFunc(h.cells, func(cell string) bool { return clean(cell) != "" }) {
 		return errors.New("the file is empty; its first row must name the columns")
 	}
 	var missing []Field
 	switch {
-	case h.has(Address):
-	case !h.has(LocalPart):
+	case h.has(Address), h.has(SignIn), h.street >= 0:
+	case h.has(LocalPart):
+		if !h.has(Domain) && len(o.Domains) != 1 {
+			missing = append(missing, Domain)
+		}
+	case !h.has(Aliases): // which may contain the primary address
 		missing = append(missing, Address)
-	case !h.has(Domain) && len(domains) != 1:
-		missing = append(missing, Domain)
 	}
 	for _, name := range []Field{FirstName, LastName} {
 		if !h.has(name) && !h.has(DisplayName) {
 			missing = append(missing, name)
 		}
+	}
+	if o.ActiveOnly && missing == nil && !h.hasStatus() {
+		missing = append(missing, Status)
 	}
 	if missing == nil {
 		return nil
@@ -157,10 +206,20 @@ func (h *header) check(domains []string) error {
 	return &MissingColumnError{missing, h}
 }
 
+// used returns the headers of each field, as spelled in the file.
 func (h *header) used() map[Field]string {
-	columns := map[Field]string{}
-	for field, i := range h.index {
-		columns[field] = clean(h.cells[i])
+	used := map[Field]string{}
+	for _, field := range Fields {
+		var headers []string
+		for _, i := range h.index[field] {
+			headers = append(headers, clean(h.cells[i]))
+		}
+		if field == Address && h.street >= 0 && !h.has(Address) && !h.has(SignIn) {
+			headers = append(headers, clean(h.cells[h.street]))
+		}
+		if headers != nil {
+			used[field] = strings.Join(headers, ", ")
+		}
 	}
-	return columns
+	return used
 }

@@ -1,8 +1,13 @@
 // Package userlist reads lists of people in the exports (CSV) of other mail hosts and spreadsheets,
 // checks them against the limits of mailboxes, and reports each problem with its line.
 //
-// It understands the columns of Google Workspace's user export, of Microsoft 365's and Entra's, and
-// of files made for this product; see columns.go. It detects the separator.
+// It understands the columns of the exports of Google Workspace, Microsoft 365, Entra, Exchange and Zoho in many
+// languages, and of files made for this product; see headers.go. It detects the separator, and rows above
+// the header.
+//
+// The mailbox of a person is the mail address, not the name with which the person signs in: the local part and
+// domain of a file made for this product, else the column with the mail address, else the primary entry
+// ("SMTP:") of the proxy addresses, else the sign-in name. The first that a row has counts.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package userlist
@@ -14,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,7 +40,8 @@ type Options struct {
 	Domains []string
 	// Columns maps a field to its header, if that header is unusual.
 	Columns map[Field]string
-	// ActiveOnly leaves out people who were suspended, archived or blocked at the old host.
+	// ActiveOnly leaves out people who were suspended, archived or blocked at the old host. A file whose statuses
+	// are missing or not understood is then an error.
 	ActiveOnly bool
 }
 
@@ -48,13 +55,19 @@ type List struct {
 	Rows int
 	// Users are the valid rows of the chosen domains, in the file's order.
 	Users []User
-	// Problems are the invalid rows, in the file's order. A row may cause several problems.
+	// Rejected are the other rows, in the file's order.
+	Rejected []Rejected
+	// Problems are the reasons of the invalid rows, in the file's order. A row may cause several problems.
 	Problems []Problem
 	// Domains counts the rows of each domain, including invalid and left-out rows, but not rows
 	// without a readable domain. OtherDomains counts the rows of domains not chosen.
 	Domains, OtherDomains map[string]int
-	// LeftOut lists the addresses of inactive people that Options.ActiveOnly left out.
-	LeftOut []string
+	// SimilarDomains maps a domain that was not chosen to the chosen one that it may be a misspelling of.
+	SimilarDomains map[string]string
+	// UnknownStatuses are the statuses of users that are not understood, and so count as active.
+	UnknownStatuses []UnknownStatus
+
+	header *header
 }
 
 // Place is the position of a row in the file.
@@ -84,6 +97,36 @@ type User struct {
 	Inactive bool
 	// Aliases counts the further addresses in the row.
 	Aliases int
+	// SignIn is the name with which the user signs in, if it is another address than Address.
+	SignIn string
+}
+
+// Cause is the cause for which a row is rejected.
+type Cause string
+
+// The causes.
+const (
+	Invalid     Cause = "invalid"
+	OtherDomain Cause = "other domain"
+	NotActive   Cause = "not active"
+	NoMailbox   Cause = "no mailbox"
+)
+
+// Rejected is a row that did not become a user.
+type Rejected struct {
+	Place
+	Cause Cause
+	// Address is the address in canonical form, or as spelled in the file if it is invalid.
+	Address string
+	// Reason explains the cause.
+	Reason string
+	// Kind is the kind of recipient that is no mailbox, as spelled in the file.
+	Kind string
+	// Domain is the other domain. Local is an address of a chosen domain that the row contains nevertheless, as
+	// the sign-in name or an alias.
+	Domain, Local string
+
+	lines [][]string // the cells; a row with a misplaced quotation mark may have several lines
 }
 
 // Problem explains why a row can't become a mailbox, and how to correct it.
@@ -114,18 +157,26 @@ func (l *List) ByDomain() map[string][]User {
 // List.Problems contains the problems of single rows.
 func Parse(text string, o Options) (*List, error) {
 	body, firstLine, separators := prepare(text)
-	header, err := findHeader(body, separators, o.Columns)
+	header, err := findHeader(body, separators, o)
+	if header != nil {
+		header.line += firstLine - 1
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := header.check(o.Domains); err != nil {
-		return nil, err
-	}
 	p := parser{
-		Options: o, header: header, skipped: firstLine - 1, places: map[string]Place{},
-		list: &List{Columns: header.used(), Separator: header.separator, Domains: map[string]int{}, OtherDomains: map[string]int{}},
+		Options: o, header: header, body: body, lines: strings.Split(body, "\n"), skipped: firstLine - 1, places: map[string]Place{},
+		list: &List{Columns: header.used(), Separator: header.separator, Domains: map[string]int{}, OtherDomains: map[string]int{}, SimilarDomains: map[string]string{}, header: header},
 	}
-	p.readRows(body)
+	p.readRows()
+	for name := range p.list.OtherDomains {
+		if similar := SimilarDomain(name, o.Domains); similar != "" {
+			p.list.SimilarDomains[name] = similar
+		}
+	}
+	if unknown := p.list.UnknownStatuses; o.ActiveOnly && len(unknown) > 0 {
+		return nil, &UnknownStatusError{unknown}
+	}
 	return p.list, nil
 }
 
@@ -134,7 +185,7 @@ func Parse(text string, o Options) (*List, error) {
 func prepare(text string) (body string, firstLine int, separators []rune) {
 	body = textfile.Normalize(text)
 	line, rest, _ := strings.Cut(body, "\n")
-	if name, ok := strings.CutPrefix(line, "sep="); ok && len([]rune(name)) == 1 {
+	if name, ok := strings.CutPrefix(strings.Trim(line, `"`), "sep="); ok && len([]rune(name)) == 1 {
 		return rest, 2, []rune(name)
 	}
 	return body, 1, []rune{',', ';', '\t', '|'}
@@ -143,7 +194,9 @@ func prepare(text string) (body string, firstLine int, separators []rune) {
 // parser reads the rows below a header.
 type parser struct {
 	Options
-	header  header
+	header  *header
+	body    string
+	lines   []string         // of the body
 	skipped int              // lines before the content
 	breaks  int              // line breaks in cells so far
 	places  map[string]Place // by address
@@ -156,23 +209,26 @@ func (p *parser) place(line int) Place {
 	return Place{Line: p.skipped + line, Row: line - p.breaks}
 }
 
-func (p *parser) readRows(body string) {
-	reader := newReader(body, p.header.separator)
-	for first := true; ; first = false {
+func (p *parser) readRows() {
+	reader := newReader(p.body, p.header.separator)
+	for record := 0; ; record++ {
 		cells, err := reader.Read()
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
+		broken, isBroken := errors.AsType[*csv.ParseError](err)
+		switch {
+		case isBroken && record > p.header.record:
 			p.list.Rows++
-			p.list.Problems = append(p.list.Problems, p.quoteProblem(broken))
-			p.breaks += broken.Line - broken.StartLine
-			continue
-		}
-		if !first && slices.ContainsFunc(cells, func(cell string) bool { return clean(cell) != "" }) {
+			p.rejectBroken(broken)
+		case !isBroken && record > p.header.record && slices.ContainsFunc(cells, func(cell string) bool { return clean(cell) != "" }):
 			line, _ := reader.FieldPos(0)
 			p.list.Rows++
 			p.readRow(row{header: p.header, cells: cells, place: p.place(line)})
+		}
+		if isBroken {
+			p.breaks += broken.Line - broken.StartLine
+			continue
 		}
 		for _, cell := range cells {
 			p.breaks += strings.Count(cell, "\n")
@@ -187,27 +243,57 @@ func newReader(body string, separator rune) *csv.Reader {
 	return reader
 }
 
-// quoteProblem explains the only errors that package csv can report here.
-func (p *parser) quoteProblem(err *csv.ParseError) Problem {
+// rejectBroken rejects the lines of a row with a misplaced quotation mark, the only error that package csv can
+// report here. The cells of each line are as good as they can be read.
+func (p *parser) rejectBroken(err *csv.ParseError) {
 	text := `a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: "Bob ""Bobby"" Smith"`
 	if err.StartLine != err.Line {
 		text = fmt.Sprintf("a quotation mark opens a cell that nothing closes up to line %d, and the rows between are not read; close it", p.skipped+err.Line)
 	}
-	return Problem{Place: p.place(err.StartLine), Text: text}
+	problem := Problem{Place: p.place(err.StartLine), Text: text}
+	p.list.Problems = append(p.list.Problems, problem)
+	rejected := Rejected{Place: problem.Place, Cause: Invalid, Reason: text}
+	for _, line := range p.lines[err.StartLine-1 : min(err.Line, len(p.lines))] {
+		if cells := p.readBroken(line, err.Err); cells != nil {
+			rejected.lines = append(rejected.lines, cells)
+		}
+	}
+	p.list.Rejected = append(p.list.Rejected, rejected)
+}
+
+// readBroken reads a line of a broken row. Marks in the middle of a cell belong to it; others that have no
+// counterpart are ignored.
+func (p *parser) readBroken(line string, cause error) []string {
+	reader := newReader(line, p.header.separator)
+	reader.LazyQuotes = errors.Is(cause, csv.ErrBareQuote)
+	cells, err := reader.Read()
+	if err != nil {
+		cells, _ = newReader(strings.ReplaceAll(line, `"`, ""), p.header.separator).Read()
+	}
+	return cells
 }
 
 type row struct {
-	header header
+	header *header
 	cells  []string
 	place  Place
 }
 
-func (r row) get(f Field) string {
-	i, ok := r.header.index[f]
-	if !ok || i >= len(r.cells) {
+func (r row) cell(i int) string {
+	if i >= len(r.cells) {
 		return ""
 	}
 	return clean(r.cells[i])
+}
+
+// get returns the first cell of a field that is not empty.
+func (r row) get(f Field) string {
+	for _, i := range r.header.index[f] {
+		if cell := r.cell(i); cell != "" {
+			return cell
+		}
+	}
+	return ""
 }
 
 // clean removes spaces, no-break spaces and invisible characters around a cell, and composes
@@ -216,28 +302,54 @@ func clean(cell string) string {
 	return strings.TrimFunc(norm.NFC.String(cell), func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
 }
 
+// address returns the address of the mailbox as written; see the package comment.
 func (r row) address(domains []string) string {
 	local, domain := r.get(LocalPart), r.get(Domain)
 	if domain == "" && len(domains) == 1 {
 		domain = domains[0]
 	}
-	if local == "" || domain == "" {
-		return cmp.Or(r.get(Address), local)
+	if local != "" && domain != "" {
+		return local + "@" + domain
 	}
-	return local + "@" + domain
+	street := ""
+	if r.header.street >= 0 {
+		street = r.cell(r.header.street)
+	}
+	mail := ""
+	if strings.Contains(street, "@") {
+		mail = street
+	}
+	return cmp.Or(r.get(Address), mail, r.primaryAddress(), r.signIn(), street, local)
 }
+
+// guest matches the sign-in name of a guest from another organization.
+var guest = regexp.MustCompile(`(?i)^(.+)_([^_@]+)#EXT#@.*$`)
+
+// signIn returns the sign-in name. A guest's jane_example.com#EXT#@corp.onmicrosoft.com is jane@example.com.
+func (r row) signIn() string { return guest.ReplaceAllString(r.get(SignIn), "$1@$2") }
 
 func (p *parser) readRow(r row) {
 	written := r.address(p.Domains)
-	problem := func(format string, args ...any) {
-		p.list.Problems = append(p.list.Problems, Problem{Place: r.place, Address: written, Text: fmt.Sprintf(format, args...)})
+	reject := func(cause Cause, reasons ...string) *Rejected {
+		p.list.Rejected = append(p.list.Rejected, Rejected{Place: r.place, Cause: cause, Address: written, Reason: strings.Join(reasons, "; "), lines: [][]string{r.cells}})
+		return &p.list.Rejected[len(p.list.Rejected)-1]
+	}
+	invalid := func(reasons ...string) {
+		for _, text := range reasons {
+			p.list.Problems = append(p.list.Problems, Problem{Place: r.place, Address: written, Text: text})
+		}
+		reject(Invalid, reasons...)
 	}
 	if n := len(p.header.cells); len(r.cells) > n && slices.ContainsFunc(r.cells[n:], func(cell string) bool { return clean(cell) != "" }) {
-		problem("the row has %d cells and the header %d; put a cell that contains %q in quotation marks", len(r.cells), n, p.header.separator)
+		invalid(fmt.Sprintf("the row has %d cells and the header %d; put a cell that contains %q in quotation marks", len(r.cells), n, p.header.separator))
+		return
+	}
+	if kind := r.get(Kind); kind != "" && !isMailbox(kind) {
+		reject(NoMailbox, kind+" is no mailbox").Kind = kind
 		return
 	}
 	if written == "" {
-		problem("has no address; fill it in, or remove the row")
+		invalid("has no address; fill it in, or remove the row")
 		return
 	}
 	address, err := emailaddr.Parse(written)
@@ -249,36 +361,61 @@ func (p *parser) readRow(r row) {
 		p.list.Domains[domain]++
 		if len(p.Domains) > 0 && !slices.Contains(p.Domains, domain) {
 			p.list.OtherDomains[domain]++
+			rejected := reject(OtherDomain, "the address is in the domain "+domain)
+			rejected.Domain, rejected.Local = domain, r.localAddress(p.Domains)
 			return
 		}
 	}
 	if err != nil {
-		problem("is not an address that a mailbox can have: %s", err)
+		invalid(fmt.Sprintf("is not an address that a mailbox can have: %s", err))
 		return
 	}
-	user := User{Place: r.place, Address: address, Inactive: r.isInactive(), Aliases: r.aliases(address)}
-	if user.Inactive && p.ActiveOnly {
-		p.list.LeftOut = append(p.list.LeftOut, address.String())
+	user := User{Place: r.place, Address: address}
+	activity, unknown := r.activity()
+	if user.Inactive = activity == inactive; user.Inactive && p.ActiveOnly {
+		reject(NotActive, "not active at the old host").Address = address.String()
 		return
 	}
+	p.addUnknown(r, unknown)
 	if earlier, taken := p.places[address.String()]; taken {
-		problem("%s has this address already (upper and lower case are the same address); remove one of the two rows", earlier)
+		invalid(fmt.Sprintf("%s has this address already (upper and lower case are the same address); remove one of the two rows", earlier))
 		return
 	}
 	p.places[address.String()] = user.Place
 	user.FirstName, user.LastName = r.names()
-	valid := true
+	var problems []string
 	for _, name := range []struct{ field, label, value string }{{"first_name", "first name", user.FirstName}, {"last_name", "last name", user.LastName}} {
 		if name.value == "" {
-			problem("the %s is empty, and a mailbox needs one; fill it in, for instance with the team's name", name.label)
-			valid = false
+			problems = append(problems, fmt.Sprintf("the %s is empty, and a mailbox needs one; fill it in, for instance with the team's name", name.label))
 		} else if err := api.FieldOf[api.CreateMailboxBody](name.field).Check(name.value).Rule(); err != nil {
-			problem("the %s %s; change it in the file", name.label, err)
-			valid = false
+			problems = append(problems, fmt.Sprintf("the %s %s; change it in the file", name.label, err))
 		}
 	}
-	if valid {
-		p.list.Users = append(p.list.Users, user)
+	if problems != nil {
+		invalid(problems...)
+		return
+	}
+	for _, alias := range r.aliases() {
+		if alias != address {
+			user.Aliases++
+		}
+	}
+	if signIn, err := emailaddr.Parse(r.signIn()); err == nil && signIn != address {
+		user.SignIn = signIn.String()
+	}
+	p.list.Users = append(p.list.Users, user)
+}
+
+// addUnknown counts the cells of a row whose statuses are not understood.
+func (p *parser) addUnknown(r row, columns []int) {
+	for _, i := range columns {
+		status := UnknownStatus{Column: clean(p.header.cells[i]), Value: r.cell(i)}
+		at := slices.IndexFunc(p.list.UnknownStatuses, func(u UnknownStatus) bool { return u.Column == status.Column && u.Value == status.Value })
+		if at < 0 {
+			at = len(p.list.UnknownStatuses)
+			p.list.UnknownStatuses = append(p.list.UnknownStatuses, status)
+		}
+		p.list.UnknownStatuses[at].Rows++
 	}
 }
 
@@ -306,31 +443,83 @@ func (r row) names() (first, last string) {
 	return clean(display[:max(i, 0)]), clean(display[max(i, 0):])
 }
 
-// isInactive reports whether the old host suspended, archived or blocked the user.
-func (r row) isInactive() bool {
-	switch strings.ToLower(r.get(Status)) {
-	case "suspended", "archived", "deleted", "disabled", "inactive", "blocked":
-		return true
+// protocolAfterPlus matches the separator of Microsoft 365's proxy addresses. A plus sign elsewhere belongs to an
+// address.
+var protocolAfterPlus = regexp.MustCompile(`\+([A-Za-z0-9]+:)`)
+
+// proxies returns the entries of the columns with aliases or proxy addresses, such as
+// "SMTP:jane@example.com+smtp:j@example.com+SIP:jane@example.com".
+func (r row) proxies() []string {
+	var entries []string
+	for _, i := range r.header.index[Aliases] {
+		text := protocolAfterPlus.ReplaceAllString(r.cell(i), ";$1")
+		entries = append(entries, strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(";,|{}", c) })...)
 	}
-	return strings.EqualFold(r.get(Blocked), "true") || strings.EqualFold(r.get(Enabled), "false")
+	return entries
 }
 
-// aliases counts the further addresses in a column such as Microsoft's proxy addresses,
-// "SMTP:jane@example.com+smtp:j@example.com".
-func (r row) aliases(primary emailaddr.Address) int {
-	n := 0
-	for alias := range strings.FieldsFuncSeq(r.get(Aliases), func(c rune) bool { return strings.ContainsRune("+;, ", c) }) {
+// primaryAddress returns the primary one of the proxy addresses, whose protocol is in capital letters, or "".
+func (r row) primaryAddress() string {
+	for _, entry := range r.proxies() {
+		if address, ok := strings.CutPrefix(entry, "SMTP:"); ok {
+			return address
+		}
+	}
+	return ""
+}
+
+// aliases returns the mail addresses in the columns with aliases or proxy addresses.
+func (r row) aliases() []emailaddr.Address {
+	var all []emailaddr.Address
+	for _, alias := range r.proxies() {
 		if protocol, rest, ok := strings.Cut(alias, ":"); ok {
 			if !strings.EqualFold(protocol, "smtp") {
 				continue
 			}
 			alias = rest
 		}
-		if a, err := emailaddr.Parse(alias); err == nil && a != primary {
-			n++
+		if a, err := emailaddr.Parse(alias); err == nil && !slices.Contains(all, a) {
+			all = append(all, a)
 		}
 	}
-	return n
+	return all
+}
+
+// localAddress returns the sign-in name or alias that is in one of the domains, or "".
+func (r row) localAddress(domains []string) string {
+	all := r.aliases()
+	if signIn, err := emailaddr.Parse(r.signIn()); err == nil {
+		all = append([]emailaddr.Address{signIn}, all...)
+	}
+	for _, a := range all {
+		if slices.Contains(domains, a.Domain) {
+			return a.String()
+		}
+	}
+	return ""
+}
+
+// SimilarDomain returns the domain from which another one differs in one letter that is missing, added, wrong
+// or exchanged with the next one, or "". Both may be real, so that this is a hint only.
+func SimilarDomain(name string, domains []string) string {
+	for _, domain := range domains {
+		a, b := name, domain
+		if len(a) > len(b) {
+			a, b = b, a
+		}
+		i := 0
+		for i < len(a) && a[i] == b[i] {
+			i++
+		}
+		a, b = a[i:], b[i:]
+		switch {
+		case len(a) == len(b) && a != "" && a[1:] == b[1:],
+			len(a) == len(b) && len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:],
+			len(a)+1 == len(b) && a == b[1:]:
+			return domain
+		}
+	}
+	return ""
 }
 
 // SortedDomains returns the domains in counts, the largest count first.
@@ -349,3 +538,26 @@ func WriteCSV(w io.Writer, users []User) error {
 	out.Flush()
 	return out.Error()
 }
+
+// WriteRejected writes the rejected rows as CSV with the header of the file and, in front, the reason. Corrected, the
+// file can be read again. The cells stay as they are, also formulas, because they are the reader's own.
+func (l *List) WriteRejected(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Comma = l.Separator
+	withReason := func(reason string, cells []string) []string {
+		if clean(l.header.cells[0]) == reasonHeader { // of an earlier file of this kind
+			cells = cells[min(1, len(cells)):]
+		}
+		return append([]string{reason}, cells...)
+	}
+	_ = out.Write(withReason(reasonHeader, l.header.cells)) // Flush reports the error
+	for _, r := range l.Rejected {
+		for _, cells := range r.lines {
+			_ = out.Write(withReason(fmt.Sprintf("%s: %s", r.Place, r.Reason), cells))
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+const reasonHeader = "left out because"

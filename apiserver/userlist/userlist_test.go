@@ -2,7 +2,6 @@ package userlist_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +24,9 @@ func describe(l *userlist.List) []string {
 		}
 		if u.Aliases > 0 {
 			line += fmt.Sprintf(" +%d", u.Aliases)
+		}
+		if u.SignIn != "" {
+			line += " signs in as " + u.SignIn
 		}
 		out = append(out, line)
 	}
@@ -163,7 +165,7 @@ func TestParse(t *testing.T) {
 func TestActiveOnly(t *testing.T) {
 	t.Parallel()
 	l, err := userlist.Parse(google+"A,B,a@example.com,,,Suspended,\nC,D,c@example.com,,,Active,\n", userlist.Options{ActiveOnly: true})
-	assert.Check(t, err == nil && len(l.Users) == 1 && slices.Equal(l.LeftOut, []string{"a@example.com"}), "%+v, %v; want one user, and one left out", l, err)
+	assert.Check(t, err == nil && len(l.Users) == 1 && len(l.Rejected) == 1 && l.Rejected[0].Address == "a@example.com" && l.Rejected[0].Cause == userlist.NotActive, "%+v, %v; want one user, and one left out", l, err)
 }
 
 func TestHeaderErrors(t *testing.T) {
@@ -171,7 +173,7 @@ func TestHeaderErrors(t *testing.T) {
 	const address = `the first row has no column with the address (such as "Email Address", "User principal name", "address" or "local_part")`
 	for text, want := range map[string]string{
 		"":                        "the file is empty; its first row must name the columns",
-		"Adresse;Vorname\nx;y\n":  address + `, nor with the first name (such as "First Name" or "first_name"), nor with the last name (such as "Last Name" or "last_name"); its columns are "Adresse", "Vorname"`,
+		"Adresse;Rufname\nx;y\n":  address + `, nor with the first name (such as "First Name" or "first_name"), nor with the last name (such as "Last Name" or "last_name"); its columns are "Adresse", "Rufname"`,
 		"local_part,name\n":       `the first row has no column with the domain, which local parts need unless you choose one domain; its columns are "local_part", "name"`,
 		"Email,First Name\nx;y\n": `the first row has no column with the last name (such as "Last Name" or "last_name"); its columns are "Email", "First Name"`,
 		"Jane Doe,name\n":         address + `; its columns are "Jane Doe", "name"`,
@@ -195,14 +197,20 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		lines := map[int]bool{}
+		lines, counts := map[int]bool{}, map[userlist.Cause]int{}
 		for _, p := range l.Problems {
 			lines[p.Line] = true
 		}
-		counted := len(l.Users) + len(lines) + len(l.LeftOut)
+		for _, r := range l.Rejected {
+			counts[r.Cause]++
+		}
+		counted := len(l.Users) + len(lines) + counts[userlist.NotActive] + counts[userlist.NoMailbox]
 		for _, n := range l.OtherDomains {
 			counted += n
 		}
+		assert.Check(t, counted == len(l.Users)+len(l.Rejected), "%q: %+v", text, l)
+		var rejected strings.Builder
+		assert.NilError(t, l.WriteRejected(&rejected))
 		assert.Check(t, counted == l.Rows, "%q has %d rows, of which %d are counted: %+v", text, l.Rows, counted, l)
 		for domain, users := range l.ByDomain() {
 			var file strings.Builder

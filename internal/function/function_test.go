@@ -87,23 +87,35 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestParseUsers reads a file in Excel's format, and omits another domain.
+// TestParseUsers reads files in the formats of Excel and of Entra, and omits another domain.
 func TestParseUsers(t *testing.T) {
 	t.Parallel()
-	const file = "\ufeffFirst Name [Required];Last Name [Required];Email Address [Required];Department\r\n" +
-		"Jane;Doe;Jane.Doe@example.com;Sales\r\nZoë;\"Müller; M.A.\";zoe@EXAMPLE.com;\r\nEve;Other;eve@example.org;\r\n"
-	v, ferr := acctest.Unconfigured(t).Call("parse_users", file, "Example.com.")
-	if ferr != nil {
-		t.Fatal(ferr.Text)
+	const (
+		excel = "\ufeffFirst Name [Required];Last Name [Required];Email Address [Required];Department\r\n" +
+			"Jane;Doe;Jane.Doe@example.com;Sales\r\nZoë;\"Müller; M.A.\";zoe@EXAMPLE.com;\r\nEve;Other;eve@example.org;\r\n"
+		entra = "userPrincipalName,mail,givenName,surname,RecipientTypeDetails\njdoe@example.com,jane.doe@example.com,Jane,Doe,UserMailbox\n" +
+			"zoe@corp.onmicrosoft.com,zoe@example.com,Zoë,\"Müller; M.A.\",SharedMailbox\n,all@example.com,A,B,MailUniversalDistributionGroup\n"
+	)
+	for name, arguments := range map[string]list{
+		"Excel":                  {excel, "Example.com."},
+		"Excel, other domains":   {excel, "example.com", object{"other_domains": list{"Example.org"}}},
+		"Excel, no options":      {excel, "example.com", object{"other_domains": nil, "address": nil}},
+		"Entra":                  {entra, "example.com", object{"other_domains": list{}}},
+		"named columns, a title": {"Staff\nLogin,Rufname,Hausname\njane.doe@example.com,Jane,Doe\nzoe@example.com,Zoë,Müller; M.A.\n", "example.com", object{"address": "login", "first_name": "Rufname", "last_name": "Hausname"}},
+	} {
+		v, ferr := acctest.Unconfigured(t).Call("parse_users", arguments...)
+		if ferr != nil {
+			t.Fatal(name, ferr.Text)
+		}
+		var people, names map[string]tftypes.Value
+		assert.NilError(t, v.As(&people))
+		got := map[string]string{}
+		for local, p := range people {
+			assert.NilError(t, p.As(&names))
+			got[local] = text(t, names["first_name"]) + "|" + text(t, names["last_name"])
+		}
+		assert.Check(t, is.DeepEqual(got, map[string]string{"jane.doe": "Jane|Doe", "zoe": "Zoë|Müller; M.A."}), name)
 	}
-	var people, names map[string]tftypes.Value
-	assert.NilError(t, v.As(&people))
-	got := map[string]string{}
-	for local, p := range people {
-		assert.NilError(t, p.As(&names))
-		got[local] = text(t, names["first_name"]) + "|" + text(t, names["last_name"])
-	}
-	assert.Check(t, is.DeepEqual(got, map[string]string{"jane.doe": "Jane|Doe", "zoe": "Zoë|Müller; M.A."}))
 }
 
 // TestCheckMailDNS checks the records of a list and of a zone.
@@ -147,13 +159,19 @@ func TestOddValues(t *testing.T) {
 		"check_mail_dns": {list{object{"name": "@", "type": "MX", "value": "mx.example.com", "priority": 10}}, object{"@ MX": object{"ttl": 60, "values": list{"10 mx.example.com."}}}},
 		"dkim_record":    {object{"t": list{"y"}, "s": "email", "h": "sha256", "n": "n", "k": "ed25519", "revoked": false}},
 		"dmarc_record":   {object{"sp": "none", "rua": list{"a@example.com"}, "ri": 60, "fo": list{"d"}, "rf": "afrf", "pct": 50}},
+		"parse_users":    {object{"address": "Login", "other_domains": list{"example.org"}}},
 	}
+	const users = "Login,first_name,last_name\njane@example.com,Jane,Doe\n"
 	for name, f := range p.Functions() {
 		takesAny := f.VariadicParameter != nil || f.Parameters[len(f.Parameters)-1].Type.Is(tftypes.DynamicPseudoType)
 		assert.Check(t, takesAny == (calls[name] != nil), "%s is missing in calls, or wrong", name)
 		for _, last := range calls[name] {
 			for _, v := range odd {
 				for _, changed := range replaced(last, v) {
+					if name == "parse_users" {
+						_, _ = p.Call(name, users, "example.com", changed)
+						continue
+					}
 					_, _ = p.Call(name, "example.com", changed)
 				}
 			}
@@ -244,6 +262,11 @@ func TestErrors(t *testing.T) {
 		"users, invalid":         {"parse_users", list{"address,first_name,last_name\njane@example.com,\"A\n\",B\nj\u00f6@example.org,A,B\nno-at,A,B\n", "example.com"}, 0, "file:\nline 5 (row 4): no-at: is not an address"},
 		"users, control":         {"parse_users", list{"address,first_name,last_name\n\x1b[2J\u202ejane,A,B\n", "example.com"}, 0, "file:\nline 2: \\x1b[2J\\u202ejane: is not"},
 		"users, no addresses":    {"parse_users", list{"Name,Phone\nJane Doe,1\n", "example.com"}, 0, "the first row has no column with the address"},
+		"users, named columns":   {"parse_users", list{"Postfach,Rufname\nx,y\n", "example.com", object{"address": "Postfach"}}, 0, `its columns are "Postfach", "Rufname"; name it in a third argument: { first_name = "…" }`},
+		"users, no such column":  {"parse_users", list{"address,name\n", "example.com", object{"address": "Mail"}}, 0, `the file has no column "Mail" for the address`},
+		"users, unknown option":  {"parse_users", list{"address,name\n", "example.com", object{"email": "Mail"}}, 2, "options: unknown option email; expected address, sign_in,"},
+		"users, other domains":   {"parse_users", list{"address,name\nbob@exmaple.com,B C\neve@example.net,E F\nal@example.org,A L\n", "example.com", object{"other_domains": list{"example.org"}}}, 0, "add their domains to other_domains:\nline 2: bob@exmaple.com: is in another domain, probably a misspelled one\nline 3: eve@example.net: is in another domain"},
+		"users, invalid option":  {"parse_users", list{"address,name\n", "example.com", object{"other_domains": list{"x"}}}, 2, `other_domains[0]: "x": name must have`},
 		"users, no domain":       {"parse_users", list{"address,first_name,last_name\n", "localhost"}, 1, "domain: name must have at least two labels"},
 		"zone, another type":     {"parse_zone", list{"@ HTTPS 1 .", "example.com"}, 0, "remove them from the file:\nexample.com. HTTPS 1 ."},
 		"zone, no domain":        {"parse_zone", list{"", "localhost"}, 1, "domain: name must have at least two labels"},

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
@@ -125,6 +126,25 @@ func (o *options) texts(name string) []string {
 		}
 	}
 	return out
+}
+
+// domains returns the domain names of an option in canonical form. It returns nil if the option is absent, and
+// another empty list if its list is empty.
+func (o *options) domains(name string) []string {
+	given, present := o.remaining[name]
+	names := o.texts(name)
+	for i, text := range names {
+		normalized, err := domainname.Normalize(text)
+		if err != nil {
+			o.failAt(name, i, "%q: %s", text, err)
+			continue
+		}
+		names[i] = normalized
+	}
+	if names == nil && present && !given.IsNull() {
+		return []string{}
+	}
+	return names
 }
 
 // words returns the words of an option, a list or a string with colons between the words.

@@ -3,6 +3,7 @@ package function
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -49,36 +50,77 @@ var parseUsers = providerFunction{
 	name:    "parse_users",
 	summary: "Reads the users of a domain from a CSV file",
 	description: "Reads a CSV file as `mailboxes` of a [`mailhost_mailbox_set`](../resources/mailbox_set.md): a map from the local part, in lower case, to `{ first_name, last_name }`. " +
-		"In contrast to Terraform's `csvdecode`, it reads files of Excel (semicolons or tabs, a byte order mark) and these columns:\n\n" +
-		"- the user export of Google Workspace: `Email Address [Required]`, `First Name [Required]`, `Last Name [Required]`\n" +
-		"- those of Microsoft 365 and Entra: `User principal name`, `First name`, `Last name`, or only `Display name`\n" +
+		"In contrast to Terraform's `csvdecode`, it reads files of Excel (semicolons or tabs, a byte order mark), rows above the header, and these columns, also with the headers of other languages:\n\n" +
+		"- the user exports of Google Workspace and GAM: `Email Address [Required]`, `First Name [Required]`, `Last Name [Required]`; `primaryEmail`, `name.givenName`, `name.familyName`\n" +
+		"- those of Microsoft 365, Entra and Exchange: `mail` or `PrimarySmtpAddress`, `Proxy addresses`, `User principal name`, `First name`, `Last name`, or only `Display name`\n" +
 		"- your own: `address` (or `local_part`, with or without `domain`), `first_name` and `last_name`\n\n" +
-		"Other columns are ignored, and so are rows of other domains, also invalid ones. A row that can't become a mailbox is an error that names its line: an invalid or repeated address, also in another case, or a name that is empty or too long. A row whose domain can't be read, for instance because its address has no `@`, is an error for every domain.",
+		"**The mailbox is the mail address,** else the primary one of the proxy addresses (`SMTP:`), else the name with which the person signs in: the first that the row contains. `mailhostd import FILE --dry-run` lists the people whose two differ.\n\n" +
+		"Other columns are ignored, and so are rows of other domains, also invalid ones, and recipients of Exchange that are no mailboxes, such as contacts and groups. " +
+		"With the option `other_domains` a row of a domain that is in neither argument is an error, so that nobody is lost by a misspelled domain. " +
+		"A status is not read: people who are suspended at the old host become mailboxes, too.\n\n" +
+		"A row that can't become a mailbox is an error that names its line: an invalid or repeated address, also in another case, or a name that is empty or too long. A row whose domain can't be read, for instance because its address has no `@`, is an error for every domain.",
 	parameters: []function.Parameter{
 		text("csv", "The content of the file, in UTF-8. Write `file(\"${path.module}/users.csv\")` here, not a local value or a variable: if a row is invalid, the CLI prints what the call refers to, and with it the whole file."),
 		text("domain", "The domain whose users are returned, such as `example.com`. It must be known when Terraform plans, so that the plan shows each mailbox."),
 	},
+	options: optionsParameter("An object with these attributes, all optional, such as `{ first_name = \"Rufname\", other_domains = [] }`: " +
+		"the fields of `mailhostd import --column`, each with the header of the column in your file (" + fieldNames() + "), " +
+		"and `other_domains`, a list of the other domains that the file may contain."),
 	returns: function.MapReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
 		"first_name": types.StringType, "last_name": types.StringType,
 	}}},
 	run: func(get getArguments) (any, error) {
 		var csv, domain string
-		get(&csv, &domain)
-		return usersOf(csv, domain)
+		var arguments []types.Dynamic
+		get(&csv, &domain, &arguments)
+		return usersOf(csv, domain, readOptions(arguments))
 	},
 }
 
-func usersOf(csv, domain string) (map[string]person, error) {
+func fieldNames() string {
+	names := make([]string, len(userlist.Fields))
+	for i, field := range userlist.Fields {
+		names[i] = "`" + string(field) + "`"
+	}
+	return strings.Join(names, ", ")
+}
+
+func usersOf(csv, domain string, o *options) (map[string]person, error) {
 	normalized, err := domainname.Normalize(domain)
 	if err != nil {
 		return nil, maildns.Problems{{Field: "domain", Element: -1, Text: err.Error()}}
 	}
-	list, err := userlist.Parse(csv, userlist.Options{Domains: []string{normalized}})
-	if err != nil {
+	columns := map[userlist.Field]string{}
+	for _, field := range userlist.Fields {
+		columns[field] = o.text(string(field))
+	}
+	others := o.domains("other_domains")
+	if problems := o.end(); len(problems) > 0 {
+		return nil, problems
+	}
+	list, err := userlist.Parse(csv, userlist.Options{Domains: []string{normalized}, Columns: columns})
+	if missing, ok := errors.AsType[*userlist.MissingColumnError](err); ok {
+		return nil, fmt.Errorf("%w; name it in a third argument: { %s = \"…\" }", err, missing.Fields[0])
+	} else if err != nil {
 		return nil, err
 	}
 	if len(list.Problems) > 0 {
-		return nil, rowErrors(list.Problems)
+		return nil, rowErrors("these rows can't become mailboxes; correct them in the file:", list.Problems)
+	}
+	if others != nil {
+		var strangers []userlist.Problem
+		for _, r := range list.Rejected {
+			if r.Cause == userlist.OtherDomain && !slices.Contains(others, r.Domain) {
+				text := "is in another domain"
+				if list.SimilarDomains[r.Domain] != "" {
+					text += ", probably a misspelled one"
+				}
+				strangers = append(strangers, userlist.Problem{Place: r.Place, Address: r.Address, Text: text})
+			}
+		}
+		if strangers != nil {
+			return nil, rowErrors("these rows are in domains that are neither "+normalized+" nor in other_domains; correct them in the file, or add their domains to other_domains:", strangers)
+		}
 	}
 	if len(list.Users) == 0 && len(list.OtherDomains) > 0 {
 		return nil, fmt.Errorf("the file has no user of %s; it has users of %s", domain, strings.Join(userlist.SortedDomains(list.OtherDomains), ", "))
@@ -90,9 +132,9 @@ func usersOf(csv, domain string) (map[string]person, error) {
 	return people, nil
 }
 
-func rowErrors(problems []userlist.Problem) error {
+func rowErrors(summary string, problems []userlist.Problem) error {
 	const most = 20
-	lines := []string{"these rows can't become mailboxes; correct them in the file:"}
+	lines := []string{summary}
 	for i, p := range problems {
 		if i == most {
 			lines = append(lines, fmt.Sprintf("and %d more", len(problems)-most))

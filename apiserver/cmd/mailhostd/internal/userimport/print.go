@@ -3,6 +3,8 @@ package userimport
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
@@ -23,17 +25,30 @@ func (r *importResult) writeText(w io.Writer) {
 		r.writeDomain(line, d)
 	}
 	if len(r.OtherDomains) > 0 {
-		line("Left out, other domains: %s", describeDomains(r.OtherDomains))
+		line("Left out, other domains: %s", describeCounts(r.OtherDomains))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.SimilarDomains)) {
+		line("  Is %s a misspelled %s? Then correct it in the file.", cli.Printable(name), r.SimilarDomains[name])
+	}
+	if n := len(r.Elsewhere); n > 0 {
+		line("Left out with them, although the sign-in name or an alias is not in another domain: %s", cli.Counted(n, "row"))
+		r.writeItems(line, "row", n, func(i int) string {
+			return fmt.Sprintf("%s: %s, also %s", r.Elsewhere[i].Place, r.Elsewhere[i].Address, r.Elsewhere[i].Local)
+		})
+	}
+	if len(r.NoMailboxes) > 0 {
+		line("Left out, no mailboxes: %s", describeCounts(r.NoMailboxes))
 	}
 	if r.LeftOut > 0 {
 		line("Left out, not active at the old host: %s; check that none is a shared mailbox, whose sign-in is blocked too", cli.Counted(r.LeftOut, "user"))
-		for i, address := range r.LeftOutAddresses {
-			if i == printedProblems {
-				line("  … and %s; --json lists all", cli.Counted(r.LeftOut-i, "further user"))
-				break
-			}
-			line("  %s", cli.Printable(address))
-		}
+		r.writeItems(line, "user", r.LeftOut, func(i int) string { return r.LeftOutAddresses[i] })
+	}
+	if n := len(r.SignIns); n > 0 {
+		line("Signing in with another name than the mail address, which becomes the mailbox: %s", cli.Counted(n, "user"))
+		r.writeItems(line, "user", n, func(i int) string { return fmt.Sprintf("%s, not %s", r.SignIns[i].Address, r.SignIns[i].SignIn) })
+	}
+	if len(r.UnknownStatuses) > 0 {
+		line("Status not understood, taken as active: %s", cli.Printable(userlist.DescribeStatuses(r.UnknownStatuses)))
 	}
 	if r.Inactive > 0 {
 		line("Not active at the old host: %s; --active-only leaves them out", cli.Counted(r.Inactive, "user"))
@@ -57,6 +72,17 @@ func (r *importResult) writeText(w io.Writer) {
 	}
 	if r.DryRun {
 		line("Nothing was changed.")
+	}
+}
+
+// writeItems prints a limited number of items, each in a line.
+func (r *importResult) writeItems(line func(string, ...any), noun string, n int, item func(int) string) {
+	for i := range n {
+		if i == printedProblems {
+			line("  … and %s; --json lists all", cli.Counted(n-i, "further "+noun))
+			return
+		}
+		line("  %s", cli.Printable(item(i)))
 	}
 }
 

@@ -1,0 +1,276 @@
+package userlist_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
+)
+
+// TestMailbox checks which address of a row is the mailbox, in the exports of other products.
+func TestMailbox(t *testing.T) {
+	t.Parallel()
+	const entra = "userPrincipalName,displayName,surname,mail,givenName,userType,accountEnabled,alternateEmailAddress\n"
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"Entra: the mail address, not the sign-in name": {
+			text: entra + "jdoe@example.com,Jane Doe,Doe,jane.doe@example.com,Jane,Member,True,j@home.example\n",
+			want: []string{"2 jane.doe@example.com: Jane|Doe signs in as jdoe@example.com"},
+		},
+		"Entra: a sign-in name of another domain": {
+			text: entra + "joe@corp.onmicrosoft.com,Joe Roe,Roe,joe@example.com,Joe,Member,True,\n",
+			want: []string{"2 joe@example.com: Joe|Roe signs in as joe@corp.onmicrosoft.com"},
+		},
+		"Entra: a mail address of another domain": {
+			text: entra + "joe@example.com,Joe Roe,Roe,joe@home.example,Joe,Member,True,\n",
+			want: []string{"other: home.example 1", "2 joe@home.example: other domain, although it contains joe@example.com"},
+		},
+		"Entra: a row without a mail address": {
+			text: entra + "joe@example.com,Joe Roe,Roe,,Joe,Member,True,\n",
+			want: []string{"2 joe@example.com: Joe|Roe"},
+		},
+		"Entra: guests": {
+			text: entra + "ann_lee_partner.example#EXT#@corp.onmicrosoft.com,Ann,Lee,,Ann,Guest,True,\nbob_partner.example#EXT#@corp.onmicrosoft.com,Bob,Lee,bob@partner.example,Bob,Guest,True,\neve_example.com#EXT#@corp.onmicrosoft.com,Eve,Lee,,Eve,Guest,True,\n",
+			want: []string{"4 eve@example.com: Eve|Lee", "other: partner.example 2", "2 ann_lee@partner.example: other domain", "3 bob@partner.example: other domain"},
+		},
+		"Microsoft 365: the primary proxy address": {
+			text: "Block credential,Display name,First name,Last name,Proxy addresses,User principal name,Title\n" +
+				"False,Jane Doe,Jane,Doe,SMTP:jane.doe@example.com+smtp:jdoe@example.com+smtp:jdoe@corp.onmicrosoft.com,jdoe@example.com,\n" +
+				"False,Joe Roe,Joe,Roe,SPO:SPO_1@SPO_2+SIP:joe@corp.onmicrosoft.com+smtp:joe+news@example.com+SMTP:joe@example.com,joe@corp.onmicrosoft.com,\n" +
+				"False,Zoe Low,Zoe,Low,,zoe@example.com,\n" +
+				"False,Max Far,Max,Far,SMTP:max@far.example+smtp:max@example.com,max@far.example,\n",
+			want: []string{
+				"2 jane.doe@example.com: Jane|Doe +2 signs in as jdoe@example.com", "3 joe@example.com: Joe|Roe +1 signs in as joe@corp.onmicrosoft.com", "4 zoe@example.com: Zoe|Low",
+				"other: far.example 1", "5 max@far.example: other domain, although it contains max@example.com",
+			},
+		},
+		"PowerShell: Get-Mailbox": {
+			text: "#TYPE Selected.Microsoft.Exchange.Data.Directory.Management.Mailbox\n" +
+				`"DisplayName","Alias","PrimarySmtpAddress","EmailAddresses","RecipientType","RecipientTypeDetails","UserPrincipalName","WindowsEmailAddress","AccountDisabled","ArchiveStatus"` + "\n" +
+				`"Jane Doe","jdoe","jane.doe@example.com","SMTP:jane.doe@example.com smtp:jdoe@example.com X500:/o=ExchangeLabs/cn=Recipients, Jane","UserMailbox","UserMailbox","jdoe@example.com","jane.doe@example.com","False","None"` + "\n" +
+				`"Front Office","office","office@example.com","{SMTP:office@example.com}","UserMailbox","SharedMailbox","office@corp.onmicrosoft.com","office@example.com","True","None"` + "\n" +
+				`"Old Joe","joe","joe@example.com","System.Collections.ArrayList","UserMailbox","UserMailbox","joe@example.com","joe@example.com","True","None"` + "\n" +
+				`"Discovery Search","d","discovery@example.com","","UserMailbox","DiscoveryMailbox","discovery@example.com","","True","None"` + "\n",
+			want: []string{
+				"3 jane.doe@example.com: Jane|Doe +1 signs in as jdoe@example.com", "4 office@example.com: Front|Office signs in as office@corp.onmicrosoft.com", "5 joe@example.com: Old|Joe inactive",
+				"6 discovery@example.com: no mailbox",
+			},
+		},
+		"PowerShell: Get-Recipient": {
+			text: "RecipientTypeDetails,PrimarySmtpAddress,FirstName,LastName,DisplayName\nUserMailbox,jane@example.com,Jane,Doe,\nRoomMailbox,room@example.com,,,Room 1\nEquipmentMailbox,car@example.com,,,Car 1\n" +
+				"MailContact,c@example.com,C,D,\nMailUser,u@example.com,C,D,\nGuestMailUser,,C,D,\nMailUniversalDistributionGroup,all@example.com,,,All\nGroupMailbox,team@example.com,,,Team A\nRemoteUserMailbox,far@example.com,Far,Off,\n",
+			want: []string{
+				"2 jane@example.com: Jane|Doe", "3 room@example.com: Room|1", "4 car@example.com: Car|1", "10 far@example.com: Far|Off",
+				"5 c@example.com: no mailbox", "6 u@example.com: no mailbox", "7 : no mailbox", "8 all@example.com: no mailbox", "9 team@example.com: no mailbox",
+			},
+		},
+		"PowerShell: Get-ADUser": {
+			text: "DistinguishedName,EmailAddress,Enabled,GivenName,Name,proxyAddresses,SamAccountName,Surname,UserPrincipalName\n" +
+				"\"CN=Jane,DC=corp\",,True,Jane,Jane Doe,SMTP:jane@example.com;smtp:jd@example.com,jdoe,Doe,jdoe@corp.local\n\"CN=Joe,DC=corp\",joe@example.com,False,Joe,Joe Roe,,joe,Roe,joe@corp.local\n",
+			want: []string{"2 jane@example.com: Jane|Doe +1 signs in as jdoe@corp.local", "3 joe@example.com: Joe|Roe inactive signs in as joe@corp.local"},
+		},
+		"GAM": {
+			text: "primaryEmail,aliases,aliases.0,aliases.1,archived,emails.0.address,emails.1.address,name.familyName,name.fullName,name.givenName,nonEditableAliases.0,recoveryEmail,suspended\n" +
+				"jane@example.com,2,j@example.com,jd@example.com,False,jane@home.example,jane@example.com,Doe,Jane Doe,Jane,jane@example.com.test-google-a.com,jane@home.example,False\n" +
+				"joe@example.com,0,,,True,,,Roe,Joe Roe,Joe,,,False\nmax@example.com,0,,,False,,,Old,Max Old,Max,,,True\n",
+			want: []string{"2 jane@example.com: Jane|Doe +2", "3 joe@example.com: Joe|Roe inactive", "4 max@example.com: Max|Old inactive"},
+		},
+		"Google Workspace: other people's and private addresses": {
+			text: "First Name [Required],Last Name [Required],Email Address [Required],Status [READ ONLY],Recovery Email,Home Secondary Email,Work Secondary Email,Manager Email,New Primary Email [UPLOAD ONLY],Work Address\n" +
+				"Jane,Doe,jane@example.com,Archived,r@example.com,h@example.com,w@example.com,boss@example.com,new@example.com,Street 1\n",
+			want: []string{"2 jane@example.com: Jane|Doe inactive"},
+		},
+		"Zoho":                          {"Email address,First Name,Last Name,Display Name,Status\njane@example.com,Jane,Doe,Jane,Inactive\n", []string{"2 jane@example.com: Jane|Doe inactive"}},
+		"Okta":                          {"login,email,firstName,lastName,secondEmail,status\njdoe@example.com,jane@example.com,Jane,Doe,j@home.example,DEPROVISIONED\n", []string{"2 jane@example.com: Jane|Doe inactive signs in as jdoe@example.com"}},
+		"Microsoft's template":          {"User Name,First Name,Last Name,Display Name,Address,Alternate email address\njane@example.com,Jane,Doe,Jane Doe,Street 1,j@example.com\n", []string{"2 jane@example.com: Jane|Doe"}},
+		"Entra's template":              {"version:v1.0,,,\nName [displayName] Required,User name [userPrincipalName] Required,Initial password [passwordProfile] Required,Block sign in (Yes/No) [accountEnabled] Required\nJane Doe,jane@example.com,x,Yes\n", []string{"3 jane@example.com: Jane|Doe inactive"}},
+		"Entra's template, in German":   {"version:v1.0\nName [displayName] Erforderlich,Benutzername [userPrincipalName] Erforderlich,Anmeldung sperren? (Ja/Nein) [accountEnabled] Erforderlich\nJane Doe,jane@example.com,Nein\n", []string{"3 jane@example.com: Jane|Doe"}},
+		"a user name and an address":    {"username,address,name\njdoe,jane@example.com,Jane Doe\n", []string{"2 jane@example.com: Jane|Doe"}},
+		"a title, and an empty row":     {"Staff of Nordwind;;\n;;\nName;Vorname;E-Mail\nDoe;Jane;jane@example.com\n;;x\n", []string{"4 jane@example.com: Jane|Doe", "line 5: x: is not an address that a mailbox can have: address must contain an @, as in jane@example.com"}},
+		"a quoted line for a separator": {"\"sep=,\"\naddress,name\njane@example.com,Jane Doe\n", []string{"3 jane@example.com: Jane|Doe"}},
+		"a quoted line, and semicolons": {"\"sep=;\"\naddress;name\njane@example.com;Jane Doe\nx;y\n", []string{"3 jane@example.com: Jane|Doe", "line 4 (row 3): x: is not an address that a mailbox can have: address must contain an @, as in jane@example.com"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := userlist.Parse(tc.text, userlist.Options{Domains: []string{"example.com"}})
+			assert.NilError(t, err)
+			got := describe(l)
+			for _, r := range l.Rejected {
+				line := fmt.Sprintf("%d %s: %s", r.Line, r.Address, r.Cause)
+				if r.Local != "" {
+					line += ", although it contains " + r.Local
+				}
+				if r.Cause != userlist.Invalid {
+					got = append(got, line)
+				}
+			}
+			assert.Check(t, len(l.UnknownStatuses) == 0, "%+v", l.UnknownStatuses)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestLanguages reads the headers of Google's and Microsoft's exports in other languages: the address or sign-in name,
+// the first and the last name, and a status, of somebody who is suspended.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	for header, status := range map[string]string{
+		"Email Address [Required];First Name [Required];Last Name [Required];Status [READ ONLY]":                           "Suspended",
+		"E-Mail-Adresse [Erforderlich];Vorname [Erforderlich];Nachname [Erforderlich];Status [Schreibgeschützt]":           "Gesperrt",
+		"Adresse e-mail [Obligatoire];Prénom [Obligatoire];Nom [Obligatoire];État [LECTURE SEULE]":                         "Suspendu",
+		"Dirección de correo electrónico [Obligatorio];Nombre [Obligatorio];Apellidos [Obligatorio];Estado [SOLO LECTURA]": "Suspendido",
+		"Indirizzo email [Obbligatorio];Nome [Obbligatorio];Cognome [Obbligatorio];Stato [SOLA LETTURA]":                   "Sospeso",
+		"Endereço de e-mail [Obrigatório];Nome [Obrigatório];Sobrenome [Obrigatório];Status [SOMENTE LEITURA]":             "Suspenso",
+		"E-mailadres [Vereist];Voornaam [Vereist];Achternaam [Vereist];Status [ALLEEN LEZEN]":                              "Opgeschort",
+		"Adres e-mail [wymagane];Imię [wymagane];Nazwisko [wymagane];Stan konta [TYLKO DO ODCZYTU]":                        "Zawieszone",
+		"E-postadress [Obligatoriskt];Förnamn [Obligatoriskt];Efternamn [Obligatoriskt];Status [SKRIVSKYDDAD]":             "Avstängd",
+		"メールアドレス［必須］;名［必須］;姓［必須］;ステータス［読み取り専用］":                                                                            "停止中",
+		"Benutzerprinzipalname;Vorname;Nachname;Anmeldung blockiert":                                                       "WAHR",
+		"Nom d’utilisateur principal;Prénom;Nom;Connexion bloquée":                                                         "VRAI",
+		"Nombre principal de usuario;Nombre;Apellidos;Bloquear credencial":                                                 "VERDADERO",
+		"Nome dell'entità utente;Nome;Cognome;Blocca credenziali":                                                          "VERO",
+		"Nome principal do usuário;Nome;Sobrenome;Bloquear credencial":                                                     "Verdadeiro",
+		"User principal name;Voornaam;Achternaam;Aanmelding blokkeren":                                                     "Ja",
+		"Główna nazwa użytkownika;Imię;Nazwisko;Blokuj poświadczenia":                                                      "PRAWDA",
+		"Användarens huvudnamn;Förnamn;Efternamn;Blockera autentiseringsuppgifter":                                         "SANT",
+		"Brugerens hovednavn;Fornavn;Efternavn;Bloker legitimationsoplysninger":                                            "SAND",
+		"Brukerhovednavn;Fornavn;Etternavn;Blokker legitimasjon":                                                           "SANN",
+		"Täydellinen käyttäjätunnus;Etunimi;Sukunimi;Estä tunnistetiedot":                                                  "TOSI",
+		"Hlavní název uživatele;Jméno;Příjmení;Blokovat přihlašovací údaje":                                                "Ano",
+		"ユーザー プリンシパル名;名;姓;資格情報のブロック":                                                                                       "はい",
+		"用户主体名称;名字;姓氏;accountEnabled":                                                                                      "否",
+		"Имя участника-пользователя;Имя;Фамилия;accountEnabled":                                                            "ложь",
+		"E-MAIL-ADRESSE;VORNAME;NAME;aktiv":                                                                                "nein",
+		"Courriel;Prenom;Nom de famille;actif":                                                                             "0",
+		"Work Email;Primary Email;FirstName;Name;account_enabled":                                                          "",
+		"Primäre SMTP-Adresse;Vorname;Name;Kontostatus":                                                                    "Deaktiviert",
+		"primary_email;first_name;last_name;status":                                                                        "suspended",
+		"Adresse SMTP principale;Prénom;Nom;Statut":                                                                        "Désactivé(e) par l’administrateur",
+		"Dirección SMTP principal;Nombre;Apellido;Estado de la cuenta":                                                     "Deshabilitada",
+		"Sähköpostiosoite;Etunimi;Sukunimi;Tila":                                                                           "Ei käytössä",
+		"E-mailová adresa;Křestní jméno;Příjmení;Stav":                                                                     "Pozastavený",
+		"E-posta adresi;Ad;Soyad;Durum":                                                                                    "Pasif",
+	} {
+		row := "jane@example.com;Jane;Doe;" + status
+		if strings.HasPrefix(header, "Work Email") {
+			row = "w@example.com;jane@example.com;Jane;Doe;no"
+		}
+		if strings.HasPrefix(header, "Имя") {
+			row = "jane@example.com;Jane;Doe;ложь"
+		}
+		l, err := userlist.Parse(header+"\n"+row+"\n", userlist.Options{})
+		if assert.Check(t, err == nil, "%s: %v", header, err) {
+			assert.Check(t, slices.Equal(describe(l), []string{"2 jane@example.com: Jane|Doe inactive"}), "%s: %s %+v", header, describe(l), l.UnknownStatuses)
+		}
+	}
+}
+
+// TestStatuses checks the meanings of statuses and flags.
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	const inactive, active, unknown = "inactive", "active", "unknown"
+	for column, values := range map[string]map[string][]string{
+		"Status": {
+			inactive: {"Suspended", "SUSPENDED", "Suspended (admin)", "Disabled by admin", "Archived", "Archived user", "Deleted", "inactive", "not active", "Account disabled", "Sign-in blocked", "no longer active", "DEPROVISIONED",
+				"Gesperrt", "gesperrt (Administrator)", "Deaktiviert", "nicht aktiv", "Archiviert", "Suspendu", "Suspendue", "Archivé", "Désactivé", "Non actif", "Bloqueado", "Inhabilitado", "Sospeso", "Suspenso", "Inativo", "Excluído",
+				"Geblokkeerd", "Inactief", "Zablokowany", "Nieaktywny", "Usunięty", "Spärrad", "Ikke aktiv", "Ei aktiivinen", "Neaktivní", "停止", "無効", "アーカイブ済み", "Заблокирован", "Неактивен"},
+			active:  {"Active", "ACTIVE", "active", "Enabled", "Sign-in allowed", "not suspended", "Aktiv", "Actif", "Activo", "Attivo", "Ativo", "Actief", "Aktywny", "Aktivní", "Aktiivinen", "Käytössä", "有効", "アクティブ", "Активен"},
+			unknown: {"", "Pausiert", "Pending", "Activation pending", "Invited", "STAGED", "LOCKED_OUT", "On leave", "no", "TRUE", "active, suspended before", "?", "7"},
+		},
+		"suspended": {
+			inactive: {"True", "TRUE", "true", "yes", "Y", "1", "x", "ja", "Oui", "WAHR", "VRAI", "Sí", "verdadero", "VERO", "Sim", "Tak", "Ano", "Kyllä", "はい", "suspended"},
+			active:   {"", "False", "FALSE", "no", "N", "0", "nein", "Non", "FALSCH", "FAUX", "não", "Nee", "Nie", "Nej", "Ei", "Ne", "いいえ", "active", "not suspended"},
+			unknown:  {"maybe", "2026-01-31"},
+		},
+		"accountEnabled": {
+			inactive: {"False", "false", "no", "0", "FALSCH", "faux", "Nein", "disabled"},
+			active:   {"True", "yes", "1", "WAHR", "vrai", "oui", "enabled"},
+			unknown:  {"", "maybe"},
+		},
+		"Block credential": {inactive: {"True", "Ja", "blocked"}, active: {"False", "allowed", ""}, unknown: {"?"}},
+	} {
+		for want, texts := range values {
+			for _, text := range texts {
+				l, err := userlist.Parse(fmt.Sprintf("address,name,%s\njane@example.com,Jane Doe,%q\n", column, text), userlist.Options{})
+				assert.NilError(t, err)
+				got := active
+				if l.Users[0].Inactive {
+					got = inactive
+				} else if len(l.UnknownStatuses) > 0 {
+					got = unknown
+				}
+				assert.Check(t, got == want, "%s %q is %s; want %s", column, text, got, want)
+			}
+		}
+	}
+}
+
+func TestActiveOnlyErrors(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"address,name\na@example.com,A B\n": `the first row has no column with the status (such as "Status", "suspended", "Block credential" or "accountEnabled"); its columns are "address", "name"`,
+		"address,name,status\na@example.com,A B,On leave\nb@example.com,A B,On leave\nc@example.com,A B,\nd@example.com,A B,suspended\n": `these statuses are not understood: "On leave" in "status" (2), an empty cell in "status" (1)`,
+	} {
+		_, err := userlist.Parse(text, userlist.Options{ActiveOnly: true})
+		assert.Check(t, err != nil && err.Error() == want, "%v\nwant %s", err, want)
+	}
+	// Another column says it, or the kind of the mailbox does.
+	for _, text := range []string{
+		"address,name,status,suspended\na@example.com,A B,,False\n",
+		"address,name,status,suspended\na@example.com,A B,On leave,True\n",
+		"address,name,accountEnabled,RecipientTypeDetails\na@example.com,A B,False,SharedMailbox\n",
+	} {
+		l, err := userlist.Parse(text, userlist.Options{ActiveOnly: true})
+		assert.Check(t, err == nil && len(l.Users)+len(l.Rejected) == 1, "%s: %v", text, err)
+	}
+}
+
+func TestSimilarDomain(t *testing.T) {
+	t.Parallel()
+	wanted := []string{"nordwind.com"}
+	for _, name := range []string{"nordwnid.com", "nordwin.com", "nordwindd.com", "nordwimd.com", "nordwind.con", "nordwind.co", "nordwind.cmo", "ordwind.com", "nordwind.comm"} {
+		assert.Check(t, userlist.SimilarDomain(name, wanted) == "nordwind.com", "%s", name)
+	}
+	for _, name := range []string{"nordwind.com", "nordwind.de", "norwdind.cmo", "nord.com", "", "mail.nordwind.com"} {
+		assert.Check(t, userlist.SimilarDomain(name, wanted) == "", "%s", name)
+	}
+}
+
+// TestWriteRejected checks that the file of rejected rows, corrected, can be read again.
+func TestWriteRejected(t *testing.T) {
+	t.Parallel()
+	o := userlist.Options{Domains: []string{"example.com"}, ActiveOnly: true}
+	l, err := userlist.Parse("Staff\naddress;name;suspended;note\na@example.com;A B;no;\nb@exmaple.com;A B;no;=1+1\nc@example.com;A B;yes;\nd@example.com;\"A\";no;\"two\nlines\"\na@example.com;A B;no;\n"+
+		"e@example.com;E \"Bobby\" B;no;\nf@example.com;A B;no;;more\ng@example.com;\"A B;no;\nh@example.com;A B;no;\n", o)
+	assert.NilError(t, err)
+	var file strings.Builder
+	assert.NilError(t, l.WriteRejected(&file))
+	want := `left out because;address;name;suspended;note
+line 4: the address is in the domain exmaple.com;b@exmaple.com;A B;no;=1+1
+line 5: not active at the old host;c@example.com;A B;yes;
+"line 6: the first name is empty, and a mailbox needs one; fill it in, for instance with the team's name";d@example.com;A;no;"two
+lines"
+"line 8 (row 7): line 3 has this address already (upper and lower case are the same address); remove one of the two rows";a@example.com;A B;no;
+"line 9 (row 8): a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: ""Bob """"Bobby"""" Smith""";e@example.com;"E ""Bobby"" B";no;
+"line 10 (row 9): the row has 5 cells and the header 4; put a cell that contains ';' in quotation marks";f@example.com;A B;no;;more
+"line 11 (row 10): a quotation mark opens a cell that nothing closes up to line 12, and the rows between are not read; close it";g@example.com;A B;no;
+"line 11 (row 10): a quotation mark opens a cell that nothing closes up to line 12, and the rows between are not read; close it";h@example.com;A B;no;
+`
+	if diff := cmp.Diff(want, file.String()); diff != "" {
+		t.Error(diff)
+	}
+	again, err := userlist.Parse(file.String(), o)
+	assert.Check(t, err == nil && len(again.Users) == 4 && len(again.Rejected) == 4, "%+v, %v; want a, e, g and h", again, err)
+	var second strings.Builder
+	assert.NilError(t, again.WriteRejected(&second))
+	assert.Check(t, strings.HasPrefix(second.String(), "left out because;address;name;suspended;note\n") && strings.Contains(second.String(), "\nline 2: the address is in the domain exmaple.com;b@exmaple.com;A B"), "%s", second.String())
+}

@@ -1,0 +1,186 @@
+package userlist
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Headers whose meaning depends on the other columns; see header.resolve.
+const (
+	bareName   Field = "bare name"   // a first name, a last name or both
+	bareAddr   Field = "bare addr"   // a mail address, or a street
+	bareStatus Field = "bare status" // a status, or a part of a country
+)
+
+// usualHeaders lists the headers of each field, separated by semicolons, the preferred ones first and
+// a language in each line. Case, accents, spaces, punctuation and additions in brackets don't count.
+//
+// Sources: the exports and templates of Google Workspace, Microsoft 365, Entra and Zoho, the columns of
+// GAM, Microsoft Graph and PowerShell (Get-Mailbox, Get-Recipient, Get-ADUser), and the words that Google's
+// and Microsoft's administration pages use in other languages. A recovery, secondary, home or manager's
+// address is no mailbox, and Exchange's Alias is neither a list of aliases nor always the local part.
+var usualHeaders = parseHeaders(map[Field]string{
+	Address: `
+		primary email; primary email address; primary SMTP address; email address; email; mail; mail address; SMTP address; mailbox; mail ID; email ID; Windows email address; emails.0.address
+		primäre E-Mail-Adresse; primäre SMTP-Adresse; E-Mail-Adresse; Mailadresse
+		adresse e-mail principale; adresse SMTP principale; adresse e-mail; adresse électronique; adresse mail; adresse de messagerie; adresse courriel; courriel
+		dirección de correo electrónico principal; dirección SMTP principal; correo electrónico principal; dirección de correo electrónico; correo electrónico; dirección de correo; dirección de email; correo
+		indirizzo email principale; indirizzo SMTP primario; email principale; indirizzo email; indirizzo di posta elettronica; posta elettronica
+		endereço de e-mail principal; endereço SMTP principal; endereço SMTP primário; e-mail principal; endereço de e-mail; endereço de correio eletrónico; endereço de correio eletrônico; correio eletrónico; correio eletrônico
+		primair e-mailadres; primair SMTP-adres; e-mailadres
+		podstawowy adres e-mail; podstawowy adres SMTP; adres e-mail; adres poczty elektronicznej
+		primär e-postadress; primär SMTP-adress; e-postadress; e-post
+		primær e-mailadresse; primær SMTP-adresse; e-mailadresse
+		primær e-postadresse; e-postadresse
+		ensisijainen sähköpostiosoite; ensisijainen SMTP-osoite; sähköpostiosoite; sähköposti
+		primární e-mailová adresa; primární adresa SMTP; e-mailová adresa
+		elsődleges e-mail-cím; e-mail-cím; birincil e-posta adresi; e-posta adresi; e-posta; adresă de e-mail
+		основной адрес электронной почты; адрес электронной почты; электронная почта; адреса електронної пошти; електронна пошта
+		メインのメールアドレス; プライマリ SMTP アドレス; メールアドレス; 電子メール アドレス; 電子メール; メール; 主要电子邮件地址; 电子邮件地址; 电子邮件; 電子郵件地址; 電子郵件; 이메일 주소; 전자 메일 주소; 이메일`,
+	bareAddr: `address`,
+	SignIn: `
+		user principal name; UPN; user name; sign-in name; login name; logon name; login; Microsoft Online Services ID; Windows Live ID
+		Benutzerprinzipalname; Benutzername; Anmeldename
+		nom d'utilisateur principal; nom principal de l'utilisateur; nom d'utilisateur; nom de connexion; identifiant
+		nombre principal de usuario; nombre principal del usuario; nombre de usuario; usuario
+		nome dell'entità utente; nome entità utente; nome principale utente; nome utente
+		nome principal do usuário; nome principal do utilizador; nome principal de utilizador; nome UPN; nome de usuário; nome de utilizador; nome do usuário; nome do utilizador
+		user principal-naam; principal-naam van gebruiker; gebruikersnaam
+		główna nazwa użytkownika; nazwa główna użytkownika; nazwa użytkownika
+		användarens huvudnamn; användarnamn
+		brugerens hovednavn; brugernavn
+		brukerhovednavn; brukernavn
+		täydellinen käyttäjätunnus; käyttäjätunnus; käyttäjänimi
+		hlavní název uživatele; uživatelské jméno
+		egyszerű felhasználónév; felhasználónév; kullanıcı asıl adı; kullanıcı adı
+		имя участника-пользователя; имя пользователя
+		ユーザー プリンシパル名; ユーザー名; 用户主体名称; 用户名; 사용자 이름`,
+	LocalPart: `local part`,
+	Domain: `
+		domain; domain name
+		Domäne; domaine; dominio; domínio; domein; domena; domän; domæne; domene; doména; домен; ドメイン; 域`,
+	FirstName: `
+		first name; given name; name.givenName; forename
+		Vorname; prénom; nombre de pila; primer nombre; nome proprio; nome próprio; primeiro nome; voornaam; imię
+		förnamn; fornavn; etunimi; křestní jméno; utónév; keresztnév; prenume; adı; 名; 名字`,
+	LastName: `
+		last name; surname; family name; name.familyName; sn
+		Nachname; Familienname; nom de famille; apellidos; apellido; cognome; sobrenome; apelido; último nome; achternaam; nazwisko
+		efternamn; efternavn; etternavn; sukunimi; příjmení; vezetéknév; családnév; soyadı; soyad; фамилия; прізвище; επώνυμο; 姓; 姓氏; 성`,
+	DisplayName: `
+		display name; full name; name.fullName
+		Anzeigename; vollständiger Name; nom d'affichage; nom complet; nombre para mostrar; nombre completo; nome visualizzato; nome completo
+		nome de exibição; nome a apresentar; weergavenaam; volledige naam; nazwa wyświetlana; imię i nazwisko; visningsnamn; fullständigt namn
+		vist navn; visningsnavn; fulde navn; fullt navn; näyttönimi; koko nimi; zobrazované jméno; zobrazovaný název; celé jméno
+		megjelenítendő név; teljes név; görünen ad; отображаемое имя; полное имя; 表示名; 氏名; 显示名称; 姓名; 표시 이름`,
+	bareName: `name; nom; nombre; nome; naam; namn; navn; nimi; jméno; név; nume; ad; имя; ім'я; όνομα; 名前; 이름`,
+	Status: `
+		status; account status; user status; sign-in status; login status
+		Kontostatus; Benutzerstatus; Anmeldestatus; statut; statut du compte; estado de la cuenta; estado del usuario; stato account; stato utente; status da conta; status do usuário
+		accountstatus; status konta; stan konta; kontostatus; tilin tila; stav účtu; durum; статус; ステータス; 状态; 상태`,
+	bareStatus: `estado; stato; état; stav; tila`,
+	Blocked: `
+		suspended; archived; disabled; blocked; deleted; deactivated; inactive; account disabled; is suspended; is archived; is disabled; is blocked; suspended login
+		block credential; block credentials; block sign-in; block sign in (yes/no); sign-in blocked; blocked sign-in
+		Anmeldeinformationen blockieren; Anmeldeinformationen blockiert; Anmeldung blockieren; Anmeldung blockiert; gesperrt; blockiert; archiviert; deaktiviert; inaktiv
+		bloquer les informations d'identification; informations d'identification bloquées; bloquer la connexion; connexion bloquée; bloqué; suspendu; archivé; désactivé; inactif
+		bloquear credencial; bloquear credenciales; bloquear inicio de sesión; inicio de sesión bloqueado; bloqueado; suspendido; archivado; desactivado; deshabilitado; inactivo
+		blocca credenziali; blocca accesso; accesso bloccato; bloccato; sospeso; archiviato; disattivato; disabilitato; inattivo
+		bloquear credenciais; bloquear entrada; entrada bloqueada; suspenso; arquivado; desativado; inativo
+		referentie blokkeren; aanmelden blokkeren; aanmelding blokkeren; geblokkeerd; geschorst; opgeschort; gearchiveerd; uitgeschakeld; inactief
+		blokuj poświadczenia; zablokuj poświadczenia; zablokuj logowanie; zablokowany; zawieszony; zarchiwizowany; wyłączony; nieaktywny
+		blockera autentiseringsuppgifter; blockera inloggning; blockerad; avstängd; arkiverad; inaktiverad
+		bloker legitimationsoplysninger; bloker logon; blokeret; suspenderet; arkiveret; deaktiveret
+		blokker legitimasjon; blokker pålogging; blokkert; suspendert; arkivert; deaktivert
+		estä tunnistetiedot; estä sisäänkirjautuminen; estetty; jäädytetty; arkistoitu
+		blokovat přihlašovací údaje; blokovat přihlášení; blokováno; pozastaveno; archivováno; zakázáno
+		資格情報のブロック; サインインのブロック; ブロック; 停止; アーカイブ; 無効`,
+	Enabled: `
+		account enabled; enabled; active; is active; is enabled; sign-in allowed
+		Konto aktiviert; aktiviert; aktiv; compte activé; activé; actif; cuenta habilitada; habilitado; activo; account abilitato; abilitato; attivo
+		conta habilitada; conta ativada; ativo; ativado; account ingeschakeld; ingeschakeld; actief; konto włączone; włączone; aktywny; aktywne
+		kontot aktiverat; aktiverad; konto aktiveret; aktiveret; konto aktivert; aktivert; tili käytössä; aktiivinen; účet povolen; aktivní; アカウントの有効化; 有効`,
+	Kind: `recipient type details; recipient type; Empfängertyp; type de destinataire; tipo de destinatario; tipo di destinatario; tipo de destinatário`,
+	Aliases: `
+		proxy addresses; email addresses; aliases; email aliases; mail aliases; alias addresses
+		Proxyadressen; E-Mail-Adressen; Aliasse; E-Mail-Aliasse; adresses proxy; adresses de proxy; adresses e-mail; direcciones proxy; direcciones de proxy; direcciones de correo electrónico
+		indirizzi proxy; indirizzi e-mail; indirizzi di posta elettronica; endereços proxy; endereços de proxy; endereços de e-mail; e-mailadressen; adresy proxy; adresy serwera proxy; adresy e-mail
+		proxyadresser; e-postadresser; e-mailadresser; välityspalvelinosoitteet; sähköpostiosoitteet; proxy adresy; e-mailové adresy; プロキシ アドレス`,
+})
+
+func parseHeaders(table map[Field]string) map[Field][]string {
+	keys := make(map[Field][]string, len(table))
+	for field, text := range table {
+		for header := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+			if k := key(header); k != "" {
+				keys[field] = append(keys[field], k)
+			}
+		}
+	}
+	return keys
+}
+
+// fold returns text in lower case and without accents, so that "Prénom" equals "PRENOM". It replaces all but
+// letters and digits by spaces.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			return -1
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			return ' '
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(text))
+}
+
+// key returns a header without everything that differs between products: "First Name [Required]" is
+// "firstname".
+func key(header string) string {
+	header, _, _ = strings.Cut(norm.NFKD.String(header), "[")
+	return strings.ReplaceAll(fold(header), " ", "")
+}
+
+// names are the keys of a header's cells, and the keys of the properties in brackets in Entra's templates, whose
+// text is translated: "Benutzername [userPrincipalName] Erforderlich".
+type names struct{ keys, properties []string }
+
+func namesOf(cells []string) names {
+	n := names{make([]string, len(cells)), make([]string, len(cells))}
+	for i, cell := range cells {
+		n.keys[i] = key(cell)
+		if _, rest, ok := strings.Cut(cell, "["); ok {
+			property, _, _ := strings.Cut(rest, "]")
+			n.properties[i] = key(property)
+		}
+	}
+	return n
+}
+
+// columns returns the positions of a field's usual headers, the preferred ones first.
+func (n names) columns(field Field) []int {
+	var found []int
+	add := func(keys []string, matches func(key string) bool) {
+		for i, key := range keys {
+			if key != "" && !slices.Contains(found, i) && matches(key) {
+				found = append(found, i)
+			}
+		}
+	}
+	for _, usual := range usualHeaders[field] {
+		add(n.keys, func(key string) bool { return key == usual })
+	}
+	switch field {
+	case Aliases: // GAM's aliases.0, aliases.1 …
+		add(n.keys, func(key string) bool { return strings.TrimRight(key, "0123456789") == "aliases" })
+	case Blocked: // The template asks "Block sign in (Yes/No) [accountEnabled]".
+		add(n.properties, func(property string) bool { return property == "accountenabled" })
+	case Enabled, bareName, bareAddr, bareStatus:
+	default:
+		add(n.properties, func(property string) bool { return slices.Contains(usualHeaders[field], property) })
+	}
+	return found
+}
