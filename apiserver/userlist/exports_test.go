@@ -196,7 +196,8 @@ func TestStatuses(t *testing.T) {
 			active:   {"True", "yes", "1", "WAHR", "vrai", "oui", "enabled"},
 			unknown:  {"", "maybe"},
 		},
-		"Block credential": {inactive: {"True", "Ja", "blocked"}, active: {"False", "allowed", ""}, unknown: {"?"}},
+		"userAccountControl": {inactive: {"514", "66050"}, active: {"512", "66048", ""}},
+		"Block credential":   {inactive: {"True", "Ja", "blocked"}, active: {"False", "allowed", ""}, unknown: {"?"}},
 	} {
 		for want, texts := range values {
 			for _, text := range texts {

@@ -83,7 +83,7 @@ var usualHeaders = parseHeaders(map[Field]string{
 		accountstatus; status konta; stan konta; kontostatus; tilin tila; stav účtu; durum; статус; ステータス; 状态; 상태`,
 	bareStatus: `estado; stato; état; stav; tila`,
 	Blocked: `
-		suspended; archived; disabled; blocked; deleted; deactivated; inactive; account disabled; is suspended; is archived; is disabled; is blocked; suspended login
+		suspended; archived; disabled; blocked; deleted; deactivated; inactive; account disabled; is suspended; is archived; is disabled; is blocked; suspended login; userAccountControl
 		block credential; block credentials; block sign-in; block sign in (yes/no); sign-in blocked; blocked sign-in
 		Anmeldeinformationen blockieren; Anmeldeinformationen blockiert; Anmeldung blockieren; Anmeldung blockiert; gesperrt; blockiert; archiviert; deaktiviert; inaktiv
 		bloquer les informations d'identification; informations d'identification bloquées; bloquer la connexion; connexion bloquée; bloqué; suspendu; archivé; désactivé; inactif

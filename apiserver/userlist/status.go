@@ -3,6 +3,7 @@ package userlist
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -105,6 +106,9 @@ func DescribeStatuses(statuses []UnknownStatus) string {
 	return strings.Join(parts, ", ")
 }
 
+// accountControl is the key of Active Directory's userAccountControl, a number whose second bit disables the account.
+const accountControl = "useraccountcontrol"
+
 // activity returns the meaning of all status columns of a row: inactive if any of them says so. Otherwise it
 // returns the positions of the columns that are not understood.
 func (r row) activity() (activity, []int) {
@@ -118,7 +122,14 @@ func (r row) activity() (activity, []int) {
 		}
 		for _, i := range r.header.index[field] {
 			text := r.cell(i)
-			switch meaning := statusOf(text, ifTrue); {
+			meaning := statusOf(text, ifTrue)
+			if flags, err := strconv.Atoi(text); err == nil && key(r.header.cells[i]) == accountControl {
+				meaning = active
+				if flags&2 != 0 {
+					meaning = inactive
+				}
+			}
+			switch {
 			case meaning == inactive:
 				return inactive, nil
 			case meaning == active, text == "" && field == Blocked:
