@@ -46,9 +46,9 @@ type header struct {
 
 func newHeader(cells []string, named map[Field]string) header {
 	h := header{cells: cells, index: map[Field][]int{}, street: -1}
-	names := namesOf(cells)
+	keys := keysOf(cells)
 	for _, field := range Fields {
-		found := names.columns(field)
+		found := keys.columns(field)
 		if name := named[field]; name != "" {
 			found = nil
 			if i := slices.IndexFunc(cells, func(cell string) bool { return strings.EqualFold(clean(cell), clean(name)) }); i >= 0 {
@@ -59,14 +59,14 @@ func newHeader(cells []string, named map[Field]string) header {
 			h.index[field] = found
 		}
 	}
-	h.resolve(names)
+	h.resolve(keys)
 	return h
 }
 
 // resolve assigns the columns whose meaning depends on the others: a bare name completes a first name or a last
 // name, and a "state" is a status if there is no other one.
-func (h *header) resolve(names names) {
-	if found := names.columns(bareName); found != nil {
+func (h *header) resolve(keys headerKeys) {
+	if found := keys.columns(bareName); found != nil {
 		field := DisplayName
 		if h.has(FirstName) != h.has(LastName) {
 			field = FirstName
@@ -78,10 +78,10 @@ func (h *header) resolve(names names) {
 			h.index[field] = found
 		}
 	}
-	if found := names.columns(bareStatus); found != nil && !h.hasStatus() {
+	if found := keys.columns(bareStatus); found != nil && !h.hasStatus() {
 		h.index[Status] = found
 	}
-	if found := names.columns(bareAddr); found != nil && !slices.Contains(h.index[Address], found[0]) {
+	if found := keys.columns(bareAddr); found != nil && !slices.Contains(h.index[Address], found[0]) {
 		h.street = found[0]
 	}
 }

@@ -81,7 +81,7 @@ var usualHeaders = parseHeaders(map[Field]string{
 		status; account status; user status; sign-in status; login status
 		Kontostatus; Benutzerstatus; Anmeldestatus; statut; statut du compte; estado de la cuenta; estado del usuario; stato account; stato utente; status da conta; status do usuário
 		accountstatus; status konta; stan konta; kontostatus; tilin tila; stav účtu; durum; статус; ステータス; 状态; 상태`,
-	bareStatus: `estado; stato; état; stav; tila`,
+	bareStatus: `estado; stato; état; stan; stav; tila; situação; állapot; состояние; 状態`,
 	Blocked: `
 		suspended; archived; disabled; blocked; deleted; deactivated; inactive; account disabled; is suspended; is archived; is disabled; is blocked; suspended login; userAccountControl
 		block credential; block credentials; block sign-in; block sign in (yes/no); sign-in blocked; blocked sign-in
@@ -144,24 +144,24 @@ func key(header string) string {
 	return strings.ReplaceAll(fold(header), " ", "")
 }
 
-// names are the keys of a header's cells, and the keys of the properties in brackets in Entra's templates, whose
+// headerKeys are the keys of a header's cells, and the keys of the properties in brackets in Entra's templates, whose
 // text is translated: "Benutzername [userPrincipalName] Erforderlich".
-type names struct{ keys, properties []string }
+type headerKeys struct{ keys, properties []string }
 
-func namesOf(cells []string) names {
-	n := names{make([]string, len(cells)), make([]string, len(cells))}
+func keysOf(cells []string) headerKeys {
+	k := headerKeys{make([]string, len(cells)), make([]string, len(cells))}
 	for i, cell := range cells {
-		n.keys[i] = key(cell)
+		k.keys[i] = key(cell)
 		if _, rest, ok := strings.Cut(cell, "["); ok {
 			property, _, _ := strings.Cut(rest, "]")
-			n.properties[i] = key(property)
+			k.properties[i] = key(property)
 		}
 	}
-	return n
+	return k
 }
 
 // columns returns the positions of a field's usual headers, the preferred ones first.
-func (n names) columns(field Field) []int {
+func (k headerKeys) columns(field Field) []int {
 	var found []int
 	add := func(keys []string, matches func(key string) bool) {
 		for i, key := range keys {
@@ -171,16 +171,16 @@ func (n names) columns(field Field) []int {
 		}
 	}
 	for _, usual := range usualHeaders[field] {
-		add(n.keys, func(key string) bool { return key == usual })
+		add(k.keys, func(key string) bool { return key == usual })
 	}
 	switch field {
 	case Aliases: // GAM's aliases.0, aliases.1 …
-		add(n.keys, func(key string) bool { return strings.TrimRight(key, "0123456789") == "aliases" })
+		add(k.keys, func(key string) bool { return strings.TrimRight(key, "0123456789") == "aliases" })
 	case Blocked: // The template asks "Block sign in (Yes/No) [accountEnabled]".
-		add(n.properties, func(property string) bool { return property == "accountenabled" })
+		add(k.properties, func(property string) bool { return property == "accountenabled" })
 	case Enabled, bareName, bareAddr, bareStatus:
 	default:
-		add(n.properties, func(property string) bool { return slices.Contains(usualHeaders[field], property) })
+		add(k.properties, func(property string) bool { return slices.Contains(usualHeaders[field], property) })
 	}
 	return found
 }
