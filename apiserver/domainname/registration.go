@@ -52,6 +52,19 @@ func Registrable(name string) error {
 	return nil
 }
 
+// Organization returns the name of a canonical name's owner: one label below its public suffix in
+// the ICANN section of the Public Suffix List, as example.co.uk for www.example.co.uk. A public
+// suffix is returned as it is.
+func Organization(name string) string {
+	suffix, icann := publicsuffix.PublicSuffix(name)
+	for !icann && strings.Contains(suffix, ".") { // private, as github.io
+		_, above, _ := strings.Cut(suffix, ".")
+		suffix, icann = publicsuffix.PublicSuffix(above)
+	}
+	rest := strings.TrimSuffix(strings.TrimSuffix(name, suffix), ".")
+	return strings.TrimPrefix(rest[strings.LastIndexByte(rest, '.')+1:]+"."+suffix, ".")
+}
+
 // checkRegistration validates a canonical name by the rules for registration, which are stricter
 // than the rules for lookup. Each label contains only characters that IDNA 2008 permits in their
 // context (RFC 5892), and no hyphens in third and fourth place (RFC 5891, section 4.2.3.1). Its

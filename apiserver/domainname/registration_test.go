@@ -114,3 +114,13 @@ func FuzzRegistrable(f *testing.F) {
 		}
 	})
 }
+
+func TestOrganization(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"example.com": "example.com", "a.b.example.com": "example.com", "www.example.co.uk": "example.co.uk", "co.uk": "co.uk", "com": "com",
+		"a.example.github.io": "github.io", "a.example.blogspot.co.uk": "blogspot.co.uk", "mail.example.test": "example.test", "a.b.xn--bcher-kva.example": "xn--bcher-kva.example",
+	} {
+		assert.Check(t, is.Equal(Organization(name), want), name)
+	}
+}
