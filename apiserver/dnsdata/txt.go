@@ -23,11 +23,10 @@ const (
 func Text(value string) (string, error) {
 	text := value
 	if isQuoted(value) {
-		parts, err := parseStrings(value)
-		if err != nil {
+		var err error
+		if text, err = Unquote(value); err != nil {
 			return "", fmt.Errorf("value of TXT: %w", err)
 		}
-		text = strings.Join(parts, "")
 	}
 	if text == "" {
 		return "", errors.New("value of TXT must not be empty")
@@ -39,6 +38,13 @@ func Text(value string) (string, error) {
 		return "", fmt.Errorf("value of TXT must not be longer than %d octets, with one more for every string of %d", maxRDATA, maxString)
 	}
 	return text, nil
+}
+
+// Unquote returns the octets of a TXT record in presentation format, the inverse of Quote. Records
+// of other services may contain octets that Text refuses.
+func Unquote(value string) (string, error) {
+	parts, err := parseStrings(value)
+	return strings.Join(parts, ""), err
 }
 
 // normalizeTXT returns the text of a TXT record, or its presentation format if the text begins with

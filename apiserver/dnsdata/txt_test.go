@@ -62,6 +62,8 @@ func TestQuote(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			assert.Check(t, is.Equal(Quote(tt.in), tt.want), "Quote(%q)", tt.in)
+			got, err := Unquote(tt.want)
+			assert.Check(t, err == nil && got == tt.in, "Unquote(%q) = %q, %v", tt.want, got, err)
 		})
 	}
 }
