@@ -210,6 +210,9 @@ func ParseSPFTerm(s string) (SPFTerm, error) {
 		if !t.IsModifier() {
 			return SPFTerm{}, errUnknownTerm(s)
 		}
+		if !macroString.MatchString(value) {
+			err = fmt.Errorf("%.60q is no text with macros such as %%{i}, so that the whole policy fails", value)
+		}
 		t.Value = value
 	}
 	if err != nil {

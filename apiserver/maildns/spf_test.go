@@ -153,12 +153,14 @@ func TestSPFProblems(t *testing.T) {
 // TestPublishedSPFTerms checks terms that receivers know or ignore, but nobody should publish.
 func TestPublishedSPFTerms(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"ptr", "ptr:b.example", "foo=bar"} {
+	for _, s := range []string{"ptr", "ptr:b.example", "foo=bar", "foo=", "foo=%{i}:%%,%{c}"} {
 		term, err := ParseSPFTerm(s)
 		assert.Check(t, err == nil && term.String() == s, "%s reads as %s, %v", s, term, err)
 	}
-	_, err := ParseSPFTerm("ptr:")
-	assert.Check(t, err != nil)
+	for _, s := range []string{"ptr:", "foo=%abc", "foo=50%", "foo=%{z}", "foo=a b", "foo=\u00a0"} {
+		_, err := ParseSPFTerm(s)
+		assert.Check(t, err != nil, s)
+	}
 }
 
 func TestSPFDefaultProblems(t *testing.T) {

@@ -29,6 +29,8 @@ func domainSpec(s string) (string, error) {
 var (
 	macro       = regexp.MustCompile(`%[%_-]|%\{[slodiphvSLODIPHV](?:[1-9][0-9]*)?[rR]?[-.+,/_=]*\}`)
 	macroDomain = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]|` + macro.String() + `)+$`)
+	// macroString matches the value of an unknown modifier, with any macro.
+	macroString = regexp.MustCompile(`^(?:[!-$&-~]|%\{[crtCRT]|` + macro.String() + `)*$`)
 )
 
 // macroSpec returns a domain name with macros in canonical form. The text around the macros follows
