@@ -5,10 +5,13 @@
 package mailcheck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -46,12 +49,21 @@ type Resolver interface {
 	Lookup(ctx context.Context, name, recordType string) ([]string, error)
 }
 
+// Existence is implemented by resolvers that distinguish names without records from names that do
+// not exist (RFC 8020).
+type Existence interface {
+	// Exists reports whether a name exists, or may.
+	Exists(ctx context.Context, name string) bool
+}
+
 // Check runs all checks on a domain in ASCII. selectors are the selectors of its DKIM keys.
 func Check(ctx context.Context, domain string, selectors []string, r Resolver) []Result {
 	c := &checker{ctx, domain, r}
 	mx, acceptsMail := c.mx()
-	spf, dkim, dmarc := c.spf(), c.dkim(selectors), c.dmarc()
-	return []Result{mx, spf, dkim, dmarc, c.mtaSTS(acceptsMail), c.tlsRPT(acceptsMail), c.apex(), bulkSenders(spf, dkim, dmarc)}
+	spf, sendsMail := c.spf()
+	parked := !acceptsMail && !sendsMail
+	dkim, dmarc := c.dkim(selectors, parked), c.dmarc(parked)
+	return []Result{mx, spf, dkim, dmarc, c.mtaSTS(acceptsMail), c.tlsRPT(acceptsMail), c.apex(), bulkSenders(parked, spf, dkim, dmarc)}
 }
 
 type checker struct {
@@ -109,6 +121,9 @@ func (c *checker) mx() (r Result, acceptsMail bool) {
 	if err != nil {
 		return f.unseen(c.domain, err), true
 	}
+	values = slices.SortedFunc(slices.Values(values), func(a, b string) int { // name servers rotate them
+		return cmp.Or(cmp.Compare(preference(a), preference(b)), cmp.Compare(a, b))
+	})
 	if len(values) == 0 {
 		if c.hasAddress(c.domain) {
 			f.warn("there is no MX record, so that mail goes to the address of the domain itself")
@@ -133,6 +148,13 @@ func (c *checker) mx() (r Result, acceptsMail bool) {
 		}
 	}
 	return f.end("mail is received by " + strings.Join(values, ", ")), true
+}
+
+// preference returns the number that an MX value begins with.
+func preference(value string) int {
+	number, _, _ := strings.Cut(value, " ")
+	n, _ := strconv.Atoi(number)
+	return n
 }
 
 func (c *checker) mxHost(f *finding, host string) {
@@ -172,7 +194,8 @@ func (c *checker) apex() Result {
 }
 
 // bulkSenders checks the requirements of Google, Yahoo and Microsoft for senders of many messages.
-func bulkSenders(spf, dkim, dmarc Result) Result {
+// parked means that the domain sends none.
+func bulkSenders(parked bool, spf, dkim, dmarc Result) Result {
 	f := begin("bulk_senders", "https://support.google.com/a/answer/81126")
 	skipped := []string{}
 	for _, r := range []Result{spf, dkim, dmarc} {
@@ -185,6 +208,9 @@ func bulkSenders(spf, dkim, dmarc Result) Result {
 	}
 	if len(f.failed) == 0 && len(skipped) > 0 {
 		return f.unseen(strings.Join(skipped, ", "), ErrUnknown)
+	}
+	if parked {
+		return f.end("the domain sends no mail")
 	}
 	return f.end("SPF, DKIM and DMARC are there. Google, Yahoo and Microsoft also ask for a host name in reverse DNS of each sending address, and for one-click unsubscribe (RFC 8058)")
 }

@@ -1,6 +1,7 @@
 package mailcheck_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +136,7 @@ func TestChecks(t *testing.T) {
 		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; p=" + edKey()}, failed, "of type ed25519"},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEA" + edKey()}, failed, "32 octets alone"},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"p=" + good, "p=" + good}, failed, "2 records"},
+		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; s=tlsrpt; p=" + good}, failed, "s1: s=tlsrpt excludes mail; there is no key"},
 
 		{"dmarc", "_dmarc.example.com TXT", nil, failed, "there is no DMARC record"},
 		{"dmarc", "_dmarc.example.com TXT", []string{"v=DMARC1; p=none", "v=DMARC1; p=reject"}, failed, "2 DMARC records"},
@@ -176,7 +179,7 @@ func TestRules(t *testing.T) {
 				"v=spf1 -all exp=%{D2r.}.x.example", "v=spf1 a:h0.example/24 a:h1.example//64 a:h2.example/24//64 mx/24 -all", "v=spf1 a:%{d}%%%_%-/24 -all", "v=spf1 unknown=x -all",
 			},
 			warning: {
-				"v=spf1 -all MS=1", "v=spf1 -all ip4:192.0.2.1", "v=spf1 ptr -all", "v=spf1 ptr:%{d} -all", "v=spf1 exists:%{p}.x.example -all", "v=spf1 mx:nothing.example -all", "v=spf1 a:nothing.example -all", "v=spf1 ?all",
+				"v=spf1 -all MS=1", "v=spf1 -all redirect=_spf.example.net", "v=spf1 redirect=_spf.example.net -all", "v=spf1 -all mx mx", "v=spf1 -all ip4:192.0.2.1", "v=spf1 ptr -all", "v=spf1 ptr:%{d} -all", "v=spf1 exists:%{p}.x.example -all", "v=spf1 mx:nothing.example -all", "v=spf1 a:nothing.example -all", "v=spf1 ?all",
 				"v=spf1 " + strings.Repeat("ip4:192.0.2.10 ", 36) + "-all",
 			},
 			failed: {
@@ -187,6 +190,22 @@ func TestRules(t *testing.T) {
 				"v=spf1 -all exp=%{?}", "v=spf1 exists -all", "v=spf1 exists: -all", "v=spf1 a/33 -all", "v=spf1 mx//129 -all", "v=spf1 -all:x", "v=spf1 all/24", "v=spf1 -all;",
 				"v=spf1 redirect=_spf.example.net redirect=_spf.example.net", "v=spf1 -all exp=a.example exp=b.example", "v=spf1 mx:many.example -all",
 				"v=spf1 a:n1.example mx:n2.example a:n3.example -all", "v=spf1 ip4:0.0.0.0/0 -all", "v=spf1 ip4=192.0.2.1 -all", "v=spf1 -all ip4:x", "v=spf1 exp:h0.example -all",
+				"v=spf1 -all redirect=_spf.example.net redirect=_spf.example.net", "v=spf1 redirect=_spf.example.net -all redirect=_spf.example.net", "v=spf1 -all exp=a.example exp=a.example",
+				"v=spf1 -all include:", "v=spf1 -all foo=%abc", "v=spf1 foo=50% -all", "v=spf1 mx\t-all", "v=spf1\t-all", "v=spf1 -all -redirect=x.example", "v=spf1 -all foo:bar",
+			},
+		},
+		"dkim": {
+			ok: {
+				"p=" + good, "v=DKIM1; p=" + good + ";", "v=DKIM1;;k=rsa; p=" + good, " v = DKIM1\t; k = rsa; p = " + good[:40] + " \t" + good[40:], "v=DKIM1;\r\n k=rsa; p=" + good,
+				"v=DKIM1; h=sha256; s=email; t=s; n=of=20you; p=" + good, "v=DKIM1; h = sha1 : sha256; s=tlsrpt:email; p=" + good, "v=DKIM1; s=*; p=" + good, "v=DKIM1; unknown=x=y; g=*; p=" + good,
+				"v=DKIM1; k=ed25519; p=" + edKey(), "v=DKIM1; t=; p=" + good,
+			},
+			warning: {"v=DKIM1; t=s:y; p=" + good, "v=DKIM1; g=; p=" + good, "v=DKIM1; h=SHA256; p=" + good, "v=DKIM1; k=RSA; p=" + good},
+			failed: {
+				"v=DKIM1; h=rsa-sha256; p=" + good, "v=DKIM1; h=sha1; p=" + good, "v=DKIM1; h=; p=" + good, "v=DKIM1; s=tlsrpt; p=" + good, "v=DKIM1; s=; p=" + good,
+				"v=DKIM1; p=" + good + "; p=" + good, "v=DKIM1; v=DKIM1; p=" + good, "v=DKIM1; k=rsa; k=rsa; p=" + good, "k=rsa; v=DKIM1; p=" + good, "p=" + good + "; v=DKIM1",
+				"v=dkim1; p=" + good, "v=DKIM1.0; p=" + good, "v=; p=" + good, "v=DKIM1 k=rsa; p=" + good, "v=DKIM1; k=; p=" + good, "v=DKIM1; k=dsa; p=" + good, "v=DKIM1; P=" + good,
+				"v=DKIM1; rsa; p=" + good, "v=DKIM1; 1k=rsa; p=" + good, "v=DKIM1\\; k=rsa\\; p=" + good, good, "v=DKIM1; =x; p=" + good, "v=DKIM1; p=" + good[:40] + "\u00a0" + good[40:], "v=DKIM1; n=ü; p=" + good,
 			},
 		},
 		"dmarc": {
@@ -196,11 +215,12 @@ func TestRules(t *testing.T) {
 			warning: {
 				"v=DMARC1", "v=DMARC1;", "v=DMARC1; rua=mailto:a@example.com", "v=DMARC1; p=reject", "v=DMARC1; p=reject; pct=100; rua=mailto:a@example.com", "v=DMARC1; p=reject; rf=afrf; rua=mailto:a@example.com",
 				"v=DMARC1; p=reject; ri=1; rua=mailto:a@example.com", "v=DMARC1; p=reject; t=y; rua=mailto:a@example.com", "v=DMARC1; p=reject; rua=https://example.com/submit",
-				"v=DMARC1; p=reject; foobar=baz; rua=mailto:a@example.com", "v=DMARC1; p=reject; rau=mailto:a@example.com",
+				"v=DMARC1; p=reject; foobar=baz; rua=mailto:a@example.com", "v=DMARC1; p=reject; rau=mailto:a@example.com", "v=DMARC1; p=reject; strict; rua=mailto:a@example.com",
 			},
 			failed: {
 				"v=DMARC1; p=foo", "v=dmarc1; p=reject", "v=DMARC2; p=reject", "v=DMARC1 p=reject", "p=reject; v=DMARC1", "v=spf1 -all", "v=DMARC1; p=reject; np=invalid", "v=DMARC1; p=reject; sp=x",
 				"v=DMARC1; p=reject; psd=x", "v=DMARC1; p=reject; t=x", "v=DMARC1; p=reject; adkim=x", "v=DMARC1; p=none; rua=a@example.com,mailto:b@example.com", "v=DMARC1; p=none; rua=__mailto:a@example.com",
+				"v=DMARC1; p=none; p=reject; rua=mailto:a@example.com",
 			},
 		},
 		"mta_sts": {
@@ -214,12 +234,15 @@ func TestRules(t *testing.T) {
 			failed:  {"v=TLSRPTv1;", "v=TLSRPTv1; rua =mailto:a@example.com", "v=TLSRPTv1; RUA=mailto:a@example.com", "v=TLSRPTv1; rua=xhttps://example.com", "v=TLSRPTv1; rua=a@example.com"},
 		},
 	}
-	names := map[string]string{"spf": "example.com TXT", "dmarc": "_dmarc.example.com TXT", "mta_sts": "_mta-sts.example.com TXT", "tls_rpt": "_smtp._tls.example.com TXT"}
+	names := map[string]string{"spf": "example.com TXT", "dmarc": "_dmarc.example.com TXT", "mta_sts": "_mta-sts.example.com TXT", "tls_rpt": "_smtp._tls.example.com TXT", "dkim": "s1._domainkey.example.com TXT"}
 	for check, byStatus := range rules {
 		for status, records := range byStatus {
 			for _, record := range records {
 				w := base()
 				w[names[check]] = []string{"a verification", record}
+				if check == "dkim" {
+					w[names[check]] = []string{record}
+				}
 				for i := range 11 {
 					w["many.example MX"] = append(w["many.example MX"], fmt.Sprintf("10 h%d.example", i))
 				}
@@ -227,6 +250,217 @@ func TestRules(t *testing.T) {
 				assert.Check(t, r.Status == status, "%s %q: %+v; want %s", check, record, r, status)
 			}
 		}
+	}
+}
+
+// TestForeignCharacters inserts characters that programs show like ASCII, or not at all, at each
+// place of a record. Receivers refuse the record then, so the check fails and names the character.
+func TestForeignCharacters(t *testing.T) {
+	t.Parallel()
+	base, checks := base(), map[string]string{
+		"example.com TXT": "spf", "s1._domainkey.example.com TXT": "dkim", "_dmarc.example.com TXT": "dmarc", "_mta-sts.example.com TXT": "mta_sts", "_smtp._tls.example.com TXT": "tls_rpt",
+	}
+	base["s1._domainkey.example.com TXT"] = []string{"v=DKIM1; k=ed25519; p=" + edKey()}
+	for name, check := range checks {
+		record := base[name][len(base[name])-1]
+		for foreign, want := range map[string]string{
+			"\u00a0": "a space that is not ASCII (U+00A0)", "\u2003": "a space that is not ASCII (U+2003)", "\u3000": "a space that is not ASCII (U+3000)",
+			"\u200b": "an invisible character (U+200B)", "\u00ad": "an invisible character (U+00AD)", "\ufeff": "an invisible character (U+FEFF)", "\u202e": "an invisible character (U+202E)",
+			"\u0085": "an invisible character (U+0085)", "\v": "an invisible character (U+000B)", "\n": "an invisible character (U+000A)", "\u2028": "an invisible character (U+2028)",
+			"\u2013": "a dash that is not ASCII (U+2013)", "\u2011": "a dash that is not ASCII (U+2011)", "\u201c": "a quotation mark that is not ASCII (U+201C)", "\u2212": "a dash that is not ASCII (U+2212)", "\u00ab": "a quotation mark that is not ASCII (U+00AB)",
+			"\u201e": "a quotation mark that is not ASCII (U+201E)", "ü": "'ü' (U+00FC)", "\uff1b": "'；' (U+FF1B)", "\u0430": "'а' (U+0430)", "\xa0": "the octet 0xA0",
+		} {
+			for i := range len(record) + 1 {
+				w := world{}
+				maps.Copy(w, base)
+				w[name] = []string{record[:i] + foreign + record[i:]}
+				r := result(w, check, "s1")
+				assert.Check(t, r.Status == mailcheck.Failed && strings.Contains(r.Message, want), "%q: %+v, want %s", w[name], r, want)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"v=spf1 include:_spf.example.net –all":       `(U+2013) after "de:_spf.example.net "`,
+		"\ufeffv=spf1 -all":                          "(U+FEFF) at its beginning",
+		"“v=spf1 -all”":                              "(U+201C) at its beginning",
+		"v=spf1 include:foreign.example -all":        `include:foreign.example: the record contains a space`,
+		"v=spf1 -all":                                "",
+		"v=spf1 include:_spf.example.net -all\u00a0": `after "spf.example.net -all"`,
+	} {
+		w := base
+		w["example.com TXT"], w["foreign.example TXT"] = []string{"über uns", text}, []string{"v=spf1 mx\u00a0-all"}
+		r := result(w, "spf", "s1")
+		assert.Check(t, strings.Contains(r.Message, want) && (r.Status == mailcheck.Failed) == (want != ""), "%q: %+v", text, r)
+	}
+}
+
+// TestInheritedDMARC checks domains without an own record (RFC 9989, section 4.10).
+func TestInheritedDMARC(t *testing.T) {
+	t.Parallel()
+	const rua = "; rua=mailto:a@example.com"
+	w := world{
+		"_dmarc.example.com TXT": {"v=DMARC1; p=reject; sp=quarantine; np=reject" + rua}, "_dmarc.own.example.com TXT": {"v=DMARC1; p=none" + rua},
+		"_dmarc.none.example TXT": {"v=DMARC1; p=reject; sp=none; rua=mailto:a@none.example"}, "_dmarc.plain.example TXT": {"v=DMARC1; p=reject; rua=mailto:a@other.example"},
+		"_dmarc.mid.example TXT": {"v=DMARC1; p=reject; rua=mailto:a@mid.example"}, "_dmarc.b.mid.example TXT": {"v=DMARC1; p=quarantine; rua=mailto:a@mid.example"}, "_dmarc.n.mid.example TXT": {"v=DMARC1; p=none; psd=n; rua=mailto:a@mid.example"},
+		"_dmarc.bank TXT": {"v=DMARC1; p=reject; psd=y; rua=mailto:a@bank.example"}, "_dmarc.own.bank TXT": {"v=DMARC1; p=quarantine; rua=mailto:a@own.bank"}, "_dmarc.c.deep.bank TXT": {"v=DMARC1; p=none; rua=mailto:a@deep.bank"},
+		"_dmarc.two.mid.example TXT": {"v=DMARC1; p=none", "v=DMARC1; p=quarantine"}, "_dmarc.bad.mid.example TXT": {"v=dmarc1; p=none"},
+	}
+	for domain, want := range map[string]string{
+		"example.com":                "ok: forged mail is treated by p=reject",
+		"news.example.com":           "ok: forged mail is treated by sp=quarantine in the record of example.com",
+		"a.b.c.d.e.f.g.example.com":  "ok: forged mail is treated by sp=quarantine in the record of example.com",
+		"own.example.com":            "warning: with p=none, forged mail",
+		"a.own.example.com":          "ok: forged mail is treated by sp=quarantine in the record of example.com", // the organization's, not the one between
+		"a.none.example":             "warning: with sp=none in the record of none.example, forged mail is delivered",
+		"a.plain.example":            "warning: rua: other.example does not agree to receive reports; it needs a TXT record v=DMARC1 at plain.example._report",
+		"a.b.mid.example":            "ok: forged mail is treated by p=reject in the record of mid.example",
+		"a.n.mid.example":            "warning: with p=none in the record of n.mid.example",
+		"a.two.mid.example":          "ok: forged mail is treated by p=reject in the record of mid.example",
+		"two.mid.example":            "failed: there are 2 DMARC records",
+		"a.bad.mid.example":          "ok: forged mail is treated by p=reject in the record of mid.example",
+		"other.bank":                 "warning: rua: bank.example does not agree",
+		"a.own.bank":                 "ok: forged mail is treated by p=quarantine in the record of own.bank",
+		"a.c.deep.bank":              "warning: rua: bank.example does not agree",
+		"nothing.example.net":        "failed: there is no DMARC record at _dmarc.nothing.example.net, so that",
+		"news.unseen.example":        "skipped: _dmarc.news.unseen.example: it can't",
+		"a.b.c.d.e.f.g.h.i.mid.test": "failed: there is no DMARC record at _dmarc.a.b",
+	} {
+		all := mailcheck.Check(t.Context(), domain, nil, w)
+		r := all[slices.IndexFunc(all, func(r mailcheck.Result) bool { return r.Check == "dmarc" })]
+		assert.Check(t, strings.HasPrefix(r.Status+": "+r.Message, want), "%s: %+v, want %s", domain, r, want)
+	}
+
+	// With the records of one domain alone, the names above it are unknown, except that a registry
+	// has no policy.
+	for domain, want := range map[string]string{
+		"news.example.com":      "skipped: there is no record at _dmarc.news.example.com, so that another one applies; _dmarc.example.com: it can't be seen",
+		"news.example.co.uk":    "skipped: ",
+		"example.com":           "failed: there is no DMARC record",
+		"example.co.uk":         "failed: there is no DMARC record",
+		"example.github.io":     "skipped: there is no record at _dmarc.example.github.io, so that another one applies; _dmarc.github.io: ",
+		"example.internal.test": "skipped: ",
+	} {
+		z, err := mailcheck.NewZone(domain, nil)
+		assert.NilError(t, err)
+		all := mailcheck.Check(t.Context(), domain, nil, z)
+		assert.Check(t, strings.HasPrefix(all[3].Status+": "+all[3].Message, want), "%s: %+v, want %s", domain, all[3], want)
+		bulk := all[len(all)-1]
+		assert.Check(t, bulk.Status == mailcheck.Failed, "%s: %+v", domain, bulk) // without SPF
+	}
+}
+
+// TestParked checks domains that send no mail.
+func TestParked(t *testing.T) {
+	t.Parallel()
+	parked := func(records ...string) map[string]string {
+		z, err := mailcheck.NewZone("example.com", append(recordsOf("@ MX 0 .", "@ TXT v=spf1 -all", "_dmarc TXT v=DMARC1; p=reject"), recordsOf(records...)...))
+		assert.NilError(t, err)
+		got := map[string]string{}
+		for _, selectors := range [][]string{z.Selectors(), append(z.Selectors(), "mailhost")} { // as mailhostd check
+			for _, r := range mailcheck.Check(t.Context(), "example.com", selectors, z) {
+				got[r.Check] += r.Status + " "
+			}
+		}
+		return got
+	}
+	for _, records := range [][]string{
+		nil, {"*._domainkey TXT v=DKIM1; p="}, {"mailhost._domainkey TXT v=DKIM1; p="}, {"* TXT v=spf1 -all"}, {"* MX 0 .", "* TXT v=DKIM1; p="}, {"@ A 192.0.2.1", "www CNAME example.com."},
+	} {
+		for check, status := range parked(records...) {
+			assert.Check(t, status == "ok ok ", "%s with %q: %s", check, records, status)
+		}
+	}
+	// With the key of a sender, or another SPF or MX record, the domain may send.
+	assert.Check(t, is.Equal(parked("s1._domainkey TXT v=DKIM1; p=" + good)["dkim"], "ok failed "))
+	for _, changed := range []string{"v=spf1 ip4:192.0.2.1 -all", "v=spf1 ~all", "v=spf1 include:_spf.example.net -all", "v=spf1 +all", "v=spf1 include:spf.example.com -all"} {
+		z, err := mailcheck.NewZone("example.com", recordsOf("@ MX 0 .", "@ TXT "+changed, "_dmarc TXT v=DMARC1; p=reject; rua=mailto:a@example.com", "spf TXT v=spf1 a:mx.example.com -all", "mx A 192.0.2.1"))
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(result(z, "dkim").Status, mailcheck.Failed), changed)
+		assert.Check(t, is.Equal(result(z, "bulk_senders").Status, mailcheck.Failed), changed)
+	}
+	z, err := mailcheck.NewZone("example.com", recordsOf("@ MX 10 mx.example.net.", "@ TXT v=spf1 -all", "_dmarc TXT v=DMARC1; p=reject; rua=mailto:a@example.com"))
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(result(z, "dkim").Status, mailcheck.Failed))
+}
+
+// recordsOf parses records, each as name, type and value.
+func recordsOf(lines ...string) (records []mailcheck.Record) {
+	for _, line := range lines {
+		parts := strings.SplitN(line, " ", 3)
+		records = append(records, mailcheck.Record{Name: parts[0], Type: parts[1], Value: parts[2]})
+	}
+	return records
+}
+
+// TestLookup checks the rules of name servers, with the zone of RFC 4592, section 2.2.1, and more.
+// Package commands compares random zones with a name server.
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	z, err := mailcheck.NewZone("example.com", recordsOf(
+		"* TXT this is a wildcard", "* MX 10 host1.example.com.", "host1 A 192.0.2.1", "_ssh._tcp.host1 SRV 0 0 22 host1.example.com.", "_ssh._tcp.host2 SRV 0 0 22 host2.example.com.",
+		"subdel NS ns.example.net.", "ns.subdel A 192.0.2.9", "*.alias CNAME target.example.net.", "*.inner CNAME Host1.Example.com.", "chain CNAME chain2.example.com.", "chain2 CNAME host1.example.com.", "dangling CNAME host1.none.inner2.example.com.", "x.inner2 A 192.0.2.3",
+	))
+	assert.NilError(t, err)
+	const unknown = "unknown"
+	for query, want := range map[string]string{
+		"host3.example.com MX": "10 host1.example.com", "host3.example.com A": "", "foo.bar.example.com TXT": "this is a wildcard",
+		"host1.example.com MX": "", "ghost.*.example.com MX": "", "_telnet._tcp.host1.example.com SRV": "", "host.subdel.example.com A": unknown, "subdel.example.com TXT": unknown, "ns.subdel.example.com A": unknown,
+		"_tcp.host2.example.com TXT": "", "host2.example.com TXT": "", "x.host2.example.com TXT": "", "*.example.com TXT": "this is a wildcard", "HOST3.Example.COM. TXT": "this is a wildcard",
+		"x.alias.example.com A": unknown, "x.alias.example.com CNAME": "target.example.net", "alias.example.com A": "", "a.b.inner.example.com A": "192.0.2.1", "inner.example.com A": "",
+		"chain.example.com A": "192.0.2.1", "dangling.example.com A": "", "example.com TXT": "", "www.example.net A": unknown, "com TXT": unknown, "xexample.com A": unknown,
+	} {
+		name, recordType, _ := strings.Cut(query, " ")
+		values, err := z.Lookup(t.Context(), name, recordType)
+		got := strings.Join(values, ", ")
+		if err != nil {
+			got = unknown
+		}
+		assert.Check(t, is.Equal(got, want), query)
+	}
+	for name, want := range map[string]bool{"example.com": true, "host1.example.com": true, "x.host1.example.com": false, "_tcp.host2.example.com": true, "any.example.com": true, "a.subdel.example.com": true, "none.x.inner2.example.com": false} {
+		assert.Check(t, is.Equal(z.Exists(t.Context(), name), want), name)
+	}
+}
+
+// TestWildcards checks mail whose hosts and policies exist by wildcards only.
+func TestWildcards(t *testing.T) {
+	t.Parallel()
+	z, err := mailcheck.NewZone("example.com", recordsOf(
+		"@ MX 10 mail.example.com.", "* A 192.0.2.1", "@ TXT v=spf1 a:out.example.com mx:list.example.com -all", "list MX 10 mail.example.com.", "_dmarc TXT v=DMARC1; p=reject; rua=mailto:a@example.com",
+		"s1._domainkey TXT v=DKIM1; p="+good, "*._domainkey TXT v=DKIM1; p=", "_mta-sts TXT v=STSv1; id=1;", "_smtp._tls TXT v=TLSRPTv1; rua=mailto:a@example.com",
+	))
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(z.Selectors(), []string{"s1"}))
+	for _, r := range mailcheck.Check(t.Context(), "example.com", z.Selectors(), z) {
+		assert.Check(t, r.Status == mailcheck.OK, "%+v", r)
+	}
+	// A name below mta-sts keeps the wildcard from it.
+	z, err = mailcheck.NewZone("example.com", recordsOf("* A 192.0.2.1", "_mta-sts TXT v=STSv1; id=1;", "x.mta-sts TXT x"))
+	assert.NilError(t, err)
+	assert.Check(t, strings.Contains(result(z, "mta_sts").Message, "has no address"))
+}
+
+// TestSelectors checks the names below _domainkey that are no selectors.
+func TestSelectors(t *testing.T) {
+	t.Parallel()
+	for records, want := range map[string]string{
+		"s1._domainkey TXT": "s1", "A.B._domainkey CNAME": "a.b", "k_1-x._domainkey TXT": "k_1-x", "s1._domainkey NS": "s1", "2024._domainkey TXT": "2024",
+		"_adsp._domainkey TXT": "", "_report._domainkey TXT": "", "_policy._domainkey TXT": "", "_ssp._domainkey TXT": "", "a._report._domainkey TXT": "", "_domainkey TXT": "", "*._domainkey TXT": "", "*.a._domainkey CNAME": "",
+		"s1._domainkey.sub TXT": "", "s1._domainkey A": "", "_domainkey.s1 TXT": "",
+	} {
+		name, recordType, _ := strings.Cut(records, " ")
+		value := map[string]string{"TXT": "v=DKIM1; p=", "A": "192.0.2.1"}[recordType]
+		z, err := mailcheck.NewZone("example.com", []mailcheck.Record{{Name: name, Type: recordType, Value: cmp.Or(value, "host.example.net.")}})
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(strings.Join(z.Selectors(), " "), want), records)
+	}
+	for records, want := range map[string]string{
+		"_domainkey NS ns.example.net.": "skipped: *._domainkey.example.com: it can't be seen", "*._domainkey TXT v=DKIM1; p=" + good: "ok: there are keys for *", "*._domainkey TXT v=DKIM1; p=": "failed: there is no key", "_adsp._domainkey TXT dkim=all": "failed: there is no key",
+	} {
+		z, err := mailcheck.NewZone("example.com", recordsOf(records))
+		assert.NilError(t, err)
+		r := result(z, "dkim", z.Selectors()...)
+		assert.Check(t, strings.HasPrefix(r.Status+": "+r.Message, want), "%s: %+v", records, r)
 	}
 }
 

@@ -1,181 +1,156 @@
 package mailcheck
 
 import (
-	"cmp"
-	"encoding/base64"
-	"errors"
 	"fmt"
-	"maps"
-	"net/url"
-	"slices"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
-// This file checks records that consist of tags: DKIM, DMARC, MTA-STS and TLS-RPT.
+// This file finds records by their version, reads their tags, and checks MTA-STS and TLS-RPT.
 
-// tagsOf returns the well-formed tags of a record, the first of two with the same name. If exact,
-// names are case-sensitive, and white space beside an equals sign belongs to the tag (RFC 8460 and
-// 8461, section 3). Otherwise names become lower case.
-func tagsOf(record string, exact bool) map[string]string {
-	tags := map[string]string{}
-	for tag := range strings.SplitSeq(record, ";") {
-		name, value, ok := strings.Cut(strings.TrimSpace(tag), "=")
-		if !exact {
-			name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
-		}
-		if _, twice := tags[name]; ok && !twice {
-			tags[name] = value
-		}
-	}
-	return tags
+// version recognizes a kind of record.
+type version struct {
+	*regexp.Regexp
+	// plain is the version without punctuation and in lower case. A record that begins with it is
+	// of this kind, but mistyped.
+	plain string
 }
 
-// wantedKeyBits is the recommended minimum size of RSA keys (RFC 8301, section 3.2).
-const wantedKeyBits = 2048
+// The beginnings of records. SPF ignores case (RFC 7208, section 4.5), DMARC also permits white
+// space (RFC 9989, section 4.8); MTA-STS and TLS-RPT permit neither.
+var (
+	spfVersion   = version{regexp.MustCompile(`(?i)^v=spf1( |$)`), "vspf1"}
+	dmarcVersion = version{regexp.MustCompile(`(?i)^v[ \t]*=[ \t]*DMARC1[ \t]*(;|$)`), "vdmarc1"}
+	stsVersion   = version{regexp.MustCompile(`^v=STSv1[ \t]*;`), "vstsv1"}
+	tlsVersion   = version{regexp.MustCompile(`^v=TLSRPTv1[ \t]*;`), "vtlsrptv1"}
+)
 
-// dkim checks the signature keys.
-func (c *checker) dkim(selectors []string) Result {
-	f := begin("dkim", "RFC 6376, RFC 8301")
-	var usable []string
-	for _, selector := range selectors {
-		name := selector + "._domainkey." + c.domain
-		values, err := c.lookup(name, dnsdata.TypeTXT)
-		switch {
-		case err != nil: // for an alias of a name elsewhere
-			usable = append(usable, selector+" (elsewhere)")
-		case len(values) == 0:
-			f.fail("%s: there is no key", selector)
-		case len(values) > 1:
-			f.fail("%s: there are %d records, and a selector has one", selector, len(values))
-		default:
-			tags := tagsOf(values[0], false)
-			key, err := publishedKey(tags)
-			switch {
-			case err != nil:
-				f.fail("%s: %s", selector, err)
-				continue
-			case key.Type == "": // revoked
-				continue
-			case key.Type == "rsa" && key.Bits < wantedKeyBits:
-				f.warn("%s: the key has %d bits; use %d", selector, key.Bits, wantedKeyBits)
-			}
-			if slices.Contains(strings.Split(strings.ReplaceAll(tags["t"], " ", ""), ":"), "y") {
-				f.warn("%s: t=y says that DKIM is only tested", selector)
-			}
-			usable = append(usable, selector)
+// policies returns the TXT records of a name that begin with a version. Receivers ignore other
+// records. If all are ignored, it returns those with the version and a character that must not be
+// there.
+func (c *checker) policies(name string, v version) (found []string, err error) {
+	values, err := c.lookup(name, dnsdata.TypeTXT)
+	var mistyped []string
+	for _, text := range values {
+		if v.MatchString(text) {
+			found = append(found, text)
+		} else if strings.HasPrefix(strings.ToLower(punctuation.ReplaceAllString(text, "")), v.plain) && foreign(text) != nil {
+			mistyped = append(mistyped, text)
 		}
 	}
-	if len(usable) == 0 && len(f.failed) == 0 {
-		f.fail("there is no key, so that nobody can verify a signature")
+	if len(found) == 0 {
+		return mistyped, err
 	}
-	return f.end("there are keys for " + strings.Join(usable, ", "))
+	return found, err
 }
 
-// publishedKey returns the key in a record, or the zero key for a revoked one.
-func publishedKey(tags map[string]string) (maildns.DKIMKey, error) {
-	var key maildns.DKIMKey
-	if v, ok := tags["v"]; ok && v != "DKIM1" {
-		return key, fmt.Errorf("its version is %.20q, not DKIM1", v)
-	}
-	p, ok := tags["p"]
-	if !ok {
-		return key, errors.New("the record has no key (p)")
-	}
-	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(p), ""))
+var punctuation = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// policy returns the single record of a name that begins with a version. Without such a record it
+// calls report with absent.
+func (c *checker) policy(f *finding, name string, v version, report func(string, ...any), absent string) (string, bool) {
+	found, err := c.policies(name, v)
 	switch {
 	case err != nil:
-		return key, errors.New("the key is not in base64")
-	case len(data) == 0:
-		return key, nil
+		f.unseen(name, err)
+	case len(found) == 0:
+		report("%s", absent)
+	case len(found) > 1:
+		kind := strings.ReplaceAll(strings.ToUpper(f.Check), "_", "-")
+		f.fail("there are %d %s records, so that nobody uses any of them; merge them into one", len(found), kind)
+	default:
+		if err := foreign(found[0]); err != nil {
+			f.fail("%s", err)
+			return "", false
+		}
+		return found[0], true
 	}
-	key, err = maildns.ParseDKIMKey(data)
-	switch k := cmp.Or(strings.ToLower(tags["k"]), "rsa"); {
-	case err == nil && k != key.Type:
-		err = fmt.Errorf("k is %.20q, but the key is of type %s", k, key.Type)
-	case err == nil && k == "ed25519" && len(data) != len(key.Data):
-		err = fmt.Errorf("an Ed25519 key is published as its %d octets alone (RFC 8463, section 4.2)", len(key.Data))
-	}
-	return key, err
+	return "", false
 }
 
-// dmarc checks the policy for forged mail.
-func (c *checker) dmarc() Result {
-	f := begin("dmarc", "RFC 9989")
-	name := "_dmarc." + c.domain
-	record, ok := c.policy(f, name, dmarcVersion, f.fail, "there is no DMARC record at "+name+", so that forged mail is delivered")
-	if !ok {
-		return f.end("")
+// foreign returns an error for the first character of a record that no record of mail may contain.
+// Programs that know Unicode show many of them as a space, hyphen or quotation mark of ASCII, or
+// not at all.
+func foreign(record string) error {
+	i := strings.IndexFunc(record, func(r rune) bool { return (r < ' ' || r > '~') && r != '\t' })
+	if i < 0 {
+		return nil
 	}
-	tags := tagsOf(record, false)
-	policy := strings.ToLower(tags["p"])
+	r, size := utf8.DecodeRuneInString(record[i:])
+	name := fmt.Sprintf("%q (%U)", r, r)
 	switch {
-	case tags["v"] != "DMARC1":
-		f.fail("the record must begin with v=DMARC1; and a semicolon")
-	case policy == "":
-		f.warn("there is no policy p, which counts as none: forged mail is delivered")
-	case policy == "none":
-		f.warn("with p=none, forged mail is delivered; use quarantine or reject once the reports look right")
+	case r == utf8.RuneError && size == 1:
+		name = fmt.Sprintf("the octet 0x%02X", record[i])
+	case unicode.Is(unicode.Zs, r):
+		name = fmt.Sprintf("a space that is not ASCII (%U)", r)
+	case unicode.Is(unicode.Dash, r):
+		name = fmt.Sprintf("a dash that is not ASCII (%U)", r)
+	case unicode.Is(unicode.Quotation_Mark, r):
+		name = fmt.Sprintf("a quotation mark that is not ASCII (%U)", r)
+	case !unicode.IsPrint(r):
+		name = fmt.Sprintf("an invisible character (%U)", r)
 	}
-	for _, tag := range []string{"sp", "np"} {
-		if strings.EqualFold(tags[tag], "none") && policy != "none" {
-			f.warn("%s=none lets forged mail from subdomains through", tag)
-		}
+	place := "at its beginning"
+	if before := []rune(record[:i]); i > 0 {
+		place = fmt.Sprintf("after %q", string(before[max(0, len(before)-20):]))
 	}
-	if strings.EqualFold(tags["t"], "y") {
-		f.warn("with t=y the policy is only tested")
-	}
-	for _, tag := range slices.Sorted(maps.Keys(tags)) {
-		choice := maildns.DMARCChoices[tag]
-		switch {
-		case choice != nil && !slices.Contains(choice, strings.ToLower(tags[tag])):
-			f.fail("%s is %.20q, and must be one of %s", tag, tags[tag], strings.Join(choice, ", "))
-		case slices.Contains([]string{"pct", "rf", "ri"}, tag):
-			f.warn("%s was removed by RFC 9989, and receivers ignore it", tag)
-		case choice == nil && !slices.Contains([]string{"v", "rua", "ruf", "fo"}, tag):
-			f.warn("DMARC has no %.20q, and receivers ignore it", tag)
-		}
-	}
-	if tags["rua"] == "" {
-		f.warn("nobody receives reports; set rua")
-	}
-	c.reportsTo(f, tags)
-	return f.end("forged mail is treated by p=" + policy)
+	return fmt.Errorf("the record contains %s %s, so that receivers can't read it; type it anew in ASCII", name, place)
 }
 
-// reportsTo checks the addresses for reports, and that a foreign domain agrees to receive them.
-func (c *checker) reportsTo(f *finding, tags map[string]string) {
-	for _, tag := range []string{"rua", "ruf"} {
-		for uri := range strings.SplitSeq(tags[tag], ",") {
-			uri = strings.TrimSpace(uri)
-			if uri == "" {
-				continue
-			}
-			address, ok := strings.CutPrefix(strings.ToLower(uri), "mailto:")
-			if u, err := url.Parse(uri); !ok && err == nil && u.Scheme != "" && u.Host != "" {
-				f.warn("%s: receivers need to report to mailto: addresses only, and not to %.80q", tag, uri)
-				continue
-			}
-			at := strings.LastIndexByte(address, '@')
-			if !ok || at <= 0 {
-				f.fail("%s: %.80q is no mailto: address", tag, uri)
-				continue
-			}
-			host, _, sized := strings.Cut(address[at+1:], "!")
-			if sized {
-				f.warn("%s: the size of reports was removed by RFC 9989", tag)
-			}
-			if host == c.domain || strings.HasSuffix(host, "."+c.domain) || strings.HasSuffix(c.domain, "."+host) {
-				continue
-			}
-			agrees := c.domain + "._report._dmarc." + host
-			if found, err := c.policies(agrees, dmarcVersion); err == nil && len(found) == 0 {
-				f.warn("%s: %s does not agree to receive reports; it needs a TXT record v=DMARC1 at %s", tag, host, agrees)
-			}
+// white is the white space that tags permit (RFC 5234, appendix B.1).
+const white = " \t"
+
+// tagSyntax is the variant of a tag list.
+type tagSyntax int
+
+const (
+	// exactTags have case-sensitive names without white space beside the equals sign (RFC 8460 and
+	// 8461, section 3).
+	exactTags tagSyntax = iota
+	// dkimTags have case-sensitive names (RFC 6376, section 3.2).
+	dkimTags
+	// dmarcTags have names in any case (RFC 9989, section 4.8).
+	dmarcTags
+)
+
+// tagList contains the tags of a record.
+type tagList struct {
+	// values maps names to values, of two tags with the same name the first.
+	values map[string]string
+	// names are in the order of the record. twice lists names that occur again, and malformed the
+	// parts that are no tags.
+	names, twice, malformed []string
+}
+
+var tagName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+func tagsOf(record string, syntax tagSyntax) tagList {
+	t := tagList{values: map[string]string{}}
+	for part := range strings.SplitSeq(record, ";") {
+		part = strings.Trim(part, white)
+		name, value, ok := strings.Cut(part, "=")
+		if syntax != exactTags {
+			name, value = strings.Trim(name, white), strings.Trim(value, white)
+		}
+		if syntax == dmarcTags {
+			name = strings.ToLower(name)
+		}
+		switch _, twice := t.values[name]; {
+		case part == "": // after the last semicolon
+		case !ok || !tagName.MatchString(name):
+			t.malformed = append(t.malformed, part)
+		case twice:
+			t.twice = append(t.twice, name)
+		default:
+			t.values[name], t.names = value, append(t.names, name)
 		}
 	}
+	return t
 }
 
 // mtaSTS checks the record that announces a policy for TLS. The policy itself is on the web.
@@ -189,7 +164,7 @@ func (c *checker) mtaSTS(acceptsMail bool) Result {
 	if !ok {
 		return f.end("")
 	}
-	if _, err := maildns.MTASTSRecord(tagsOf(record, true)["id"]); err != nil {
+	if _, err := maildns.MTASTSRecord(tagsOf(record, exactTags).values["id"]); err != nil {
 		f.fail("%s", err)
 	}
 	if !c.hasAddress(host) {
@@ -209,9 +184,9 @@ func (c *checker) tlsRPT(acceptsMail bool) Result {
 	if !ok {
 		return f.end("")
 	}
-	rua := tagsOf(record, true)["rua"]
+	rua := tagsOf(record, exactTags).values["rua"]
 	for uri := range strings.SplitSeq(rua, ",") {
-		uri = strings.TrimSpace(uri)
+		uri = strings.Trim(uri, white)
 		if lower := strings.ToLower(uri); !strings.HasPrefix(lower, "mailto:") && !strings.HasPrefix(lower, "https://") {
 			f.fail("rua: %.80q is neither a mailto: address nor an https URL", uri)
 		}

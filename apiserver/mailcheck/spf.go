@@ -3,7 +3,6 @@ package mailcheck
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,17 +26,21 @@ type spfCount struct {
 	// unseen lists the terms with an unknown number of lookups.
 	unseen []string
 	seen   map[string]bool
+	// permits is true if a term lets a host send.
+	permits bool
 }
 
-// spf checks the policy that lists the senders for the domain.
-func (c *checker) spf() Result {
+// spf checks the policy that lists the senders for the domain. sendsMail is false if it excludes
+// every host.
+func (c *checker) spf() (r Result, sendsMail bool) {
 	f := begin("spf", "RFC 7208")
 	policy, ok := c.policy(f, c.domain, spfVersion, f.fail, "there is no SPF record, so that anybody may send in the domain's name")
 	if !ok {
-		return f.end("")
+		return f.end(""), true
 	}
 	count := &spfCount{checker: c, f: f, seen: map[string]bool{}}
-	switch all := count.evaluate(c.domain, policy); all {
+	all := count.evaluate(c.domain, policy)
+	switch all {
 	case "+all":
 		f.fail("+all lets every server send for the domain")
 	case "?all", "":
@@ -59,46 +62,8 @@ func (c *checker) spf() Result {
 	if n := len(policy); n > maxSPFOctets {
 		f.warn("its %d octets may not fit into one packet; keep it below %d", n, maxSPFOctets)
 	}
-	return f.end(fmt.Sprintf("%d of at most %d lookups%s", count.lookups, maildns.MaxLookups, atLeast))
-}
-
-// The beginnings of records. SPF ignores case (RFC 7208, section 4.5), DMARC also permits white
-// space (RFC 9989, section 4.8); MTA-STS and TLS-RPT permit neither.
-var (
-	spfVersion   = regexp.MustCompile(`(?i)^v=spf1( |$)`)
-	dmarcVersion = regexp.MustCompile(`(?i)^v[ \t]*=[ \t]*DMARC1[ \t]*(;|$)`)
-	stsVersion   = regexp.MustCompile(`^v=STSv1[ \t]*;`)
-	tlsVersion   = regexp.MustCompile(`^v=TLSRPTv1[ \t]*;`)
-)
-
-// policies returns the TXT records of a name that begin with a version. Receivers ignore other
-// records.
-func (c *checker) policies(name string, version *regexp.Regexp) (found []string, err error) {
-	values, err := c.lookup(name, dnsdata.TypeTXT)
-	for _, v := range values {
-		if version.MatchString(v) {
-			found = append(found, v)
-		}
-	}
-	return found, err
-}
-
-// policy returns the single record of a name that begins with a version. Without such a record it
-// calls report with absent.
-func (c *checker) policy(f *finding, name string, version *regexp.Regexp, report func(string, ...any), absent string) (string, bool) {
-	found, err := c.policies(name, version)
-	switch {
-	case err != nil:
-		f.unseen(name, err)
-	case len(found) == 0:
-		report("%s", absent)
-	case len(found) > 1:
-		kind := strings.ReplaceAll(strings.ToUpper(f.Check), "_", "-")
-		f.fail("there are %d %s records, so that nobody uses any of them; merge them into one", len(found), kind)
-	default:
-		return found[0], true
-	}
-	return "", false
+	r = f.end(fmt.Sprintf("%d of at most %d lookups%s", count.lookups, maildns.MaxLookups, atLeast))
+	return r, count.permits || len(count.unseen) > 0 || all != "-all" || r.Status == Failed
 }
 
 // afterAll lists the modifiers that take effect after all (RFC 7208, section 6.2; RFC 6652).
@@ -109,11 +74,20 @@ var afterAll = []string{"exp", "ra", "rp", "rr"}
 func (s *spfCount) evaluate(domain, policy string) (all string) {
 	s.seen[domain] = true
 	modifiers := map[string]string{}
-	for _, text := range strings.Fields(policy)[1:] {
+	for _, text := range strings.Split(policy, " ")[1:] {
+		if text == "" {
+			continue
+		}
 		term, err := maildns.ParseSPFTerm(text)
 		if err != nil {
 			s.f.fail("%s", err)
 			continue
+		}
+		if _, twice := modifiers[term.Name]; twice && (term.Name == "redirect" || term.Name == "exp") {
+			s.f.fail("%s occurs twice, so that the whole policy fails", term.Name)
+		}
+		if term.IsModifier() {
+			modifiers[term.Name] = term.Value
 		}
 		if all != "" && !slices.Contains(afterAll, term.Name) {
 			s.f.warn("%.60q follows %s, and is ignored", text, all)
@@ -122,17 +96,16 @@ func (s *spfCount) evaluate(domain, policy string) (all string) {
 		if err := term.Deprecated(); err != nil {
 			s.f.warn("%s", err)
 		}
-		if _, twice := modifiers[term.Name]; twice && (term.Name == "redirect" || term.Name == "exp") {
-			s.f.fail("%s occurs twice, so that the whole policy fails", term.Name)
-		}
+		s.permits = s.permits || !term.IsModifier() && term.Qualifier == "" && term.Name != "include"
 		switch {
-		case term.IsModifier():
-			modifiers[term.Name] = term.Value
 		case term.Name == "all":
 			all = cmp.Or(term.Qualifier, "+") + "all"
+			if redirect := modifiers["redirect"]; redirect != "" {
+				s.f.warn("redirect=%.60s is ignored beside %s", redirect, all)
+			}
 		case term.Name == "include":
 			s.include(text, term.Value, false)
-		case term.NeedsLookup():
+		case term.NeedsLookup() && !term.IsModifier():
 			s.lookups++
 			s.names(text, term, domain)
 		}
@@ -179,6 +152,10 @@ func (s *spfCount) include(term, domain string, isRedirect bool) (all string) {
 		return "-all"
 	case len(policies) != 1:
 		s.f.fail("%s: %s has %d SPF records, not one, so that the whole policy fails", term, domain, len(policies))
+		return ""
+	}
+	if err := foreign(policies[0]); err != nil {
+		s.f.fail("%s: %s", term, err)
 		return ""
 	}
 	all = s.evaluate(domain, policies[0])
