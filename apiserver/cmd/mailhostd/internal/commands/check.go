@@ -83,8 +83,55 @@ func newResolver(address string) (resolver, error) {
 	return resolver(address), nil
 }
 
-// Lookup sends a query by UDP, and repeats it by TCP if the response was truncated.
+// Lookup implements [mailcheck.Resolver]. A name server of the domain also serves as a resolver: the
+// names that it refers elsewhere are unknown.
 func (r resolver) Lookup(ctx context.Context, name, recordType string) ([]string, error) {
+	for range mailcheck.MaxAliases {
+		reply, err := r.exchange(ctx, name, recordType)
+		if err != nil {
+			return nil, err
+		}
+		var values []string
+		alias := ""
+		for _, rr := range reply.Answer {
+			value, ok := valueOf(rr)
+			switch {
+			case dns.TypeToString[rr.Header().Rrtype] != recordType:
+				if rr, ok := rr.(*dns.CNAME); ok {
+					alias = rr.Target
+				}
+			case ok && !slices.Contains(values, value):
+				values = append(values, value)
+			}
+		}
+		switch {
+		case len(values) > 0 || reply.RecursionAvailable:
+			return values, nil
+		case alias == "" && isReferral(reply):
+			return nil, mailcheck.ErrUnknown
+		case alias == "":
+			return nil, nil
+		}
+		name = alias
+	}
+	return nil, nil
+}
+
+// Exists implements [mailcheck.Existence]. An alias exists, also one of a name that does not.
+func (r resolver) Exists(ctx context.Context, name string) bool {
+	reply, err := r.exchange(ctx, name, dnsdata.TypeA)
+	return err != nil || reply.Rcode != dns.RcodeNameError || len(reply.Answer) > 0
+}
+
+// isReferral reports whether a response without records refers to other name servers (RFC 2308,
+// section 2.2).
+func isReferral(reply *dns.Msg) bool {
+	isType := func(t uint16) func(dns.RR) bool { return func(rr dns.RR) bool { return rr.Header().Rrtype == t } }
+	return slices.ContainsFunc(reply.Ns, isType(dns.TypeNS)) && !slices.ContainsFunc(reply.Ns, isType(dns.TypeSOA))
+}
+
+// exchange sends a query by UDP, and repeats it by TCP if the response was truncated.
+func (r resolver) exchange(ctx context.Context, name, recordType string) (*dns.Msg, error) {
 	question := new(dns.Msg)
 	question.SetQuestion(dns.Fqdn(name), dns.StringToType[recordType])
 	question.SetEdns0(dns.DefaultMsgSize, false)
@@ -100,13 +147,7 @@ func (r resolver) Lookup(ctx context.Context, name, recordType string) ([]string
 	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
 		return nil, fmt.Errorf("the resolver %s answers %s", r, dns.RcodeToString[reply.Rcode])
 	}
-	var values []string
-	for _, rr := range reply.Answer {
-		if value, ok := valueOf(rr); ok && dns.TypeToString[rr.Header().Rrtype] == recordType && !slices.Contains(values, value) {
-			values = append(values, value)
-		}
-	}
-	return values, nil
+	return reply, nil
 }
 
 // valueOf returns the value of a record in the form of [mailcheck.Resolver].
@@ -114,7 +155,7 @@ func valueOf(rr dns.RR) (string, bool) {
 	data := strings.TrimPrefix(rr.String(), rr.Header().String())
 	switch rr.(type) {
 	case *dns.TXT:
-		text, err := dnsdata.Text(data)
+		text, err := dnsdata.Unquote(data)
 		return text, err == nil
 	case *dns.MX, *dns.CNAME:
 		if data == "." || strings.HasSuffix(data, " .") {
