@@ -121,16 +121,26 @@ func TestParseUsers(t *testing.T) {
 // TestCheckMailDNS checks the records of a list and of a zone.
 func TestCheckMailDNS(t *testing.T) {
 	t.Parallel()
-	for name, records := range map[string]any{
-		"list": list{
+	const unready = "mx ok, spf failed, dkim failed, dmarc failed, mta_sts warning, tls_rpt warning, apex ok, bulk_senders failed, "
+	for name, tt := range map[string]struct {
+		records any
+		want    string
+	}{
+		"list": {list{
 			object{"name": "@", "type": "MX", "value": "mx.example.com", "priority": 10, "ttl": 60, "id": nil}, object{"name": "mx.example.com.", "type": "A", "value": "192.0.2.1", "priority": nil},
 			object{"name": "@", "type": "TXT", "value": "v=spf1 +all"},
-		},
-		"zone": object{
+		}, unready},
+		"zone": {object{
 			"@ MX": object{"ttl": 60, "values": list{"10 mx.example.com."}}, "mx A": object{"values": list{"192.0.2.1"}}, "@ TXT": object{"values": list{"v=spf1 +all"}},
-		},
+		}, unready},
+		"parked": {object{
+			"@ MX": object{"values": list{"0 ."}}, "@ TXT": object{"values": list{"v=spf1 -all"}}, "_dmarc TXT": object{"values": list{"v=DMARC1; p=reject"}}, "*._domainkey TXT": object{"values": list{"v=DKIM1; p="}},
+		}, "mx ok, spf ok, dkim ok, dmarc ok, mta_sts ok, tls_rpt ok, apex ok, bulk_senders ok, "},
+		"wildcard": {object{
+			"@ MX": object{"values": list{"10 mx.example.com."}}, "* A": object{"values": list{"192.0.2.1"}}, "@ TXT": object{"values": list{"v=spf1\u00a0mx -all"}},
+		}, unready},
 	} {
-		v, ferr := acctest.Unconfigured(t).Call("check_mail_dns", "Example.com", records)
+		v, ferr := acctest.Unconfigured(t).Call("check_mail_dns", "Example.com", tt.records)
 		if ferr != nil {
 			t.Fatal(ferr.Text)
 		}
@@ -142,8 +152,7 @@ func TestCheckMailDNS(t *testing.T) {
 			assert.NilError(t, r.As(&fields))
 			got += text(t, fields["check"]) + " " + text(t, fields["status"]) + ", "
 		}
-		want := "mx ok, spf failed, dkim failed, dmarc failed, mta_sts warning, tls_rpt warning, apex ok, bulk_senders failed, "
-		assert.Check(t, got == want, "%s: %s", name, got)
+		assert.Check(t, is.Equal(got, tt.want), name)
 	}
 }
 

@@ -28,7 +28,8 @@ var checkMailDNS = providerFunction{
 	name:    "check_mail_dns",
 	summary: "Checks the DNS records of a domain for mail",
 	description: "Checks what a domain publishes for its mail, without asking the DNS: its MX, SPF, DKIM and DMARC records, MTA-STS, TLS-RPT, a CNAME at the domain itself, and what Google, Yahoo and Microsoft demand of who sends many messages. " +
-		"It returns a list of `{ check, status, message, reference }`. `status` is `ok`, `warning`, `failed`, or `skipped` if the records do not tell.\n\n" +
+		"It returns a list of `{ check, status, message, reference }`. `status` is `ok`, `warning`, `failed`, or `skipped` if the records do not tell, as for a subdomain without a DMARC record: the one of its organization applies.\n\n" +
+		"Names are looked up as the DNS does: wildcards, aliases and delegations count. A domain with a null MX and `v=spf1 -all` sends no mail and needs no key.\n\n" +
 		"The lookups of SPF are counted as receivers count them, ten at most, through each `include` whose records are there. Those of other domains are named in the message.\n\n" +
 		"Use it in a `check` block, in tests and in policies. `mailhostd check DOMAIN` makes the same checks with the DNS itself.",
 	parameters: []function.Parameter{

@@ -20,7 +20,7 @@ import (
 // checkCommand runs the checks of package mailcheck against the DNS.
 type checkCommand struct {
 	Domain   string   `arg:"" help:"Domain, such as example.com."`
-	Resolver string   `variable:"-" placeholder:"ADDRESS" help:"Recursive resolver to ask, such as 192.0.2.53 or 127.0.0.1:5353. Default: the first of /etc/resolv.conf."`
+	Resolver string   `variable:"-" placeholder:"ADDRESS" help:"Recursive resolver to ask, such as 192.0.2.53 or 127.0.0.1:5353, or a name server of the domain, to check its zone before you switch to it. Default: the first of /etc/resolv.conf."`
 	Selector []string `variable:"-" placeholder:"NAME" default:"mailhost" help:"Selector of a DKIM key; repeat it for several. Default: ${default}, the service's own."`
 
 	cli.OutputFlags
@@ -28,7 +28,7 @@ type checkCommand struct {
 
 func (checkCommand) Help() string {
 	return "Looks up what the domain publishes for its mail, as receivers see it: MX, SPF with all its lookups, DKIM, DMARC, MTA-STS, TLS-RPT, and what large receivers demand. " +
-		"No account is needed. The exit code is 1 if a check fails; warnings don't count. The function check_mail_dns makes the same checks on a configuration."
+		"For a subdomain without a DMARC record, the one of its organization applies. No account is needed. The exit code is 1 if a check fails; warnings don't count. The function check_mail_dns makes the same checks on a configuration."
 }
 
 func (c checkCommand) Run(ctx context.Context, p cli.Program) error {

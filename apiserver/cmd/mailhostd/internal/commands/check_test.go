@@ -172,6 +172,30 @@ s1._domainkey TXT "v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w="
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "is no domain", "check", "localhost")
 }
 
+// TestCheckSubdomain checks subdomains with the DMARC record of their organization, on a name server
+// without recursion, and a record with an octet that is not UTF-8.
+func TestCheckSubdomain(t *testing.T) {
+	t.Parallel()
+	server := serve(t, `
+_dmarc TXT "v=DMARC1; p=none; sp=quarantine; np=reject; rua=mailto:a@example.com"
+news TXT "v=spf1\160-all"
+s1._domainkey.news CNAME s1.host.example.
+child NS ns.example.net.
+`)
+	for domain, want := range map[string]string{
+		"news.example.com": "dmarc         ok       forged mail is treated by sp=quarantine in the record of example.com", "none.example.com": "dmarc         ok       forged mail is treated by np=reject in the record of example.com",
+		"example.com": "dmarc         warning  with p=none, forged mail is delivered", "child.example.com": "dmarc         skipped  _dmarc.child.example.com: it can't be seen from here",
+	} {
+		_, stdout, stderr := mailhostdtest.Run(t, "check", domain, "--resolver", server.address, "--selector", "s1", "--no-json")
+		assert.Check(t, strings.Contains(stdout, want), "there is no %q in\n%s%s", want, stdout, stderr)
+		if domain == "news.example.com" {
+			for _, want := range []string{`spf           failed   the record contains the octet 0xA0 after "v=spf1"`, "dkim          ok       there are keys for s1 (elsewhere)"} {
+				assert.Check(t, strings.Contains(stdout, want), "there is no %q in\n%s%s", want, stdout, stderr)
+			}
+		}
+	}
+}
+
 // The parts of the zones of [TestCheckOfZone]: each name that a check looks up, names below it, so
 // that it exists without records, and wildcards beside it.
 var (
