@@ -71,6 +71,11 @@ func FuzzNormalizeValue(f *testing.F) {
 		assert.Check(t, err == nil && again == got, "%s %q became %q, then %q, %v", rrType, value, got, again, err)
 		assert.Check(t, EqualValues(rrType, value, got), "EqualValues(%q, %q, %q) = false", rrType, value, got)
 		checkOracle(t, rrType, got)
+		recordType, _ := NormalizeType(rrType)
+		rdata, err := FormatRDATA(rrType, 10, value)
+		assert.Check(t, err, "FormatRDATA of %s %q", rrType, value)
+		priority, same, err := ParseRDATA(recordType, rdata)
+		assert.Check(t, err == nil && same == got && (priority == 10) == TypeNeedsPriority(recordType), "%s %q became %q in a zone file, and then %d %q, %v", rrType, got, rdata, priority, same, err)
 		if strings.EqualFold(rrType, TypeTXT) {
 			// The presentation format of the record has the same text.
 			text := got

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -48,13 +50,13 @@ func Unquote(value string) (string, error) {
 }
 
 // normalizeTXT returns the text of a TXT record, or its presentation format if the text begins with
-// a quote.
+// a quote, or if it is not in normalization form C, which Terraform would convert it to.
 func normalizeTXT(value string) (string, error) {
 	text, err := Text(value)
 	if err != nil {
 		return "", err
 	}
-	if isQuoted(text) {
+	if isQuoted(text) || !norm.NFC.IsNormalString(text) {
 		return Quote(text), nil
 	}
 	return text, nil

@@ -22,7 +22,8 @@ import (
 //   - CAA (RFC 8659): flags tag "value", with the value quoted.
 //   - TXT: the text itself. Input that begins with a double quote is in presentation
 //     format (RFC 1035, section 5.1), and its strings are joined. A text that begins
-//     with a quote is returned in presentation format, by Quote.
+//     with a quote is returned in presentation format, by Quote, and so is one in
+//     another Unicode form than NFC, because Terraform converts strings to NFC.
 //
 // It returns an error for an unsupported type and for an invalid value, for instance a value that
 // includes the priority of MX or SRV.
@@ -70,6 +71,29 @@ func ParseRDATA(rrType, rdata string) (priority int64, value string, err error) 
 		err = fmt.Errorf("after the priority %d: %w", n, err)
 	}
 	return int64(n), value, err
+}
+
+// FormatRDATA returns a record's RDATA as a zone file contains it (RFC 1035, section 5.1): absolute names, quoted
+// text, and the priority of MX and SRV. ParseRDATA reads it back to the same record.
+func FormatRDATA(rrType string, priority int64, value string) (string, error) {
+	value, err := NormalizeValue(rrType, value)
+	if err != nil {
+		return "", err
+	}
+	switch strings.ToUpper(rrType) {
+	case TypeTXT:
+		text, err := Text(value)
+		if err != nil {
+			return "", err
+		}
+		value = Quote(text)
+	case TypeCNAME, TypeMX, TypeNS, TypeSRV: // the last word is a name, or "." for none
+		value = strings.TrimSuffix(value, ".") + "."
+	}
+	if TypeNeedsPriority(rrType) {
+		return fmt.Sprintf("%d %s", priority, value), nil
+	}
+	return value, nil
 }
 
 var exampleOf = map[string]string{TypeMX: "10 mail.example.com.", TypeSRV: "0 5 443 sip.example.com."}

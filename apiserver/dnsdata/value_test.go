@@ -53,6 +53,7 @@ func TestNormalizeValue(t *testing.T) {
 		"TXT, text is a quote":           {"TXT", `"\034"`, `"\""`},
 		"TXT, text is space and a quote": {"TXT", `"  \"x"`, `"  \"x"`},
 		"TXT, quoted text, not ASCII":    {"TXT", `"\"ü\\"`, `"\"\195\188\\"`},
+		"TXT, not in NFC":                {"TXT", "u\u0308", `"u\204\136"`},
 		"TXT, quoted text, long": {
 			"TXT", `"\"` + strings.Repeat("a", 300) + `"`,
 			`"\"` + strings.Repeat("a", 254) + `" "` + strings.Repeat("a", 46) + `"`,
