@@ -3,10 +3,11 @@ package hcltext
 
 import (
 	"strings"
-	"unicode"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Quote returns a string as a literal without templates.
@@ -16,10 +17,10 @@ func Quote(s string) string {
 
 // Label returns a name for a resource, such as example_com for example.com.
 func Label(s string) string {
-	name := strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-'
+	name := strings.Join(strings.FieldsFunc(norm.NFC.String(strings.ToLower(s)), func(r rune) bool {
+		return r == '_' || !hclsyntax.ValidIdentifier("_"+string(r))
 	}), "_")
-	if name == "" || !unicode.IsLetter([]rune(name)[0]) {
+	if !hclsyntax.ValidIdentifier(name) {
 		return "_" + name
 	}
 	return name
