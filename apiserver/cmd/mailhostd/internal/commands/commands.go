@@ -43,7 +43,7 @@ type commandLine struct {
 	Doctor  serve.DoctorCommand    `cmd:"" group:"Operate:" help:"Check the configuration, and what the server depends on."`
 	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log, or archive its oldest part."`
 	Import  userimport.Command     `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
-	Export  export.Command         `cmd:"" group:"Operate:" help:"Write an account as Terraform configuration, with its import blocks."`
+	Export  export.Command         `cmd:"" group:"Operate:" help:"Write an account as Terraform configuration with its import blocks, or print a domain as a zone file."`
 	Check   checkCommand           `cmd:"" group:"Operate:" help:"Check what a domain publishes for its mail in the DNS."`
 	Backup  operate.BackupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
 	Restore operate.RestoreCommand `cmd:"" group:"Operate:" help:"Put a backup in the place of a database, and revoke again what was revoked since."`

@@ -160,15 +160,16 @@ func (c *configuration) zone(file, domain string, d api.Domain, records []api.DN
 	c.resource(file, "mailhost_dns_zone", d.Name, d.Name, fmt.Sprintf("domain = %s.name\n\nrecords = {\n%s}", domain, &zone))
 }
 
-// rdata returns the value of a record in the form of a zone: with the priority, and without the quotes
-// of a TXT record.
+// rdata returns the value of a record in the form of a zone: canonical, with the priority.
 func rdata(r api.DNSRecord) string {
-	if plain, err := dnsdata.Text(r.Value); r.Type == dnsdata.TypeTXT && err == nil {
-		return plain
-	} else if r.Priority != nil {
-		return fmt.Sprintf("%d %s", *r.Priority, r.Value)
+	value, err := dnsdata.NormalizeValue(r.Type, r.Value)
+	if err != nil {
+		value = r.Value
 	}
-	return r.Value
+	if r.Priority != nil {
+		return fmt.Sprintf("%d %s", *r.Priority, value)
+	}
+	return value
 }
 
 func (c *configuration) readme() []byte {

@@ -1,5 +1,6 @@
 // Package export implements mailhostd export: it reads an account (account.go), and writes it as handwritten
 // Terraform configuration: the domains with their objects (configuration.go), and then the other kinds (kinds.go).
+// Or it prints the zone file of a domain (zone.go).
 package export
 
 import (
@@ -13,21 +14,37 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
 type Command struct {
-	HCL       string `name:"hcl" required:"" variable:"-" placeholder:"FOLDER" help:"Write the configuration to this folder."`
-	Overwrite bool   `variable:"-" help:"Replace what an export has written to the folder before."`
+	HCL       string `name:"hcl" xor:"form" variable:"-" placeholder:"FOLDER" help:"Write the account's configuration to this folder."`
+	Zone      string `xor:"form" variable:"-" placeholder:"DOMAIN" help:"Print the DNS records of this domain as a zone file."`
+	Overwrite bool   `variable:"-" help:"With --hcl: replace what an export has written to the folder before."`
 
 	cli.TargetFlags
 	cli.OutputFlags
 }
 
 func (Command) Help() string {
-	return "Writes the account as the configuration of Terraform or OpenTofu, with the import blocks: a plan in the folder only imports, " +
+	return "With --hcl, writes the account as the configuration of Terraform or OpenTofu, with the import blocks: a plan in the folder only imports, " +
 		"and after its apply the plan is empty. The published operations are enough, apart from what they can't list: README.md in the folder says what that is. " +
-		"The same account gives the same files, so that a second export shows as a diff what was changed elsewhere."
+		"The same account gives the same files, so that a second export shows as a diff what was changed elsewhere.\n\n" +
+		"With --zone, prints a domain's DNS records as a zone file (RFC 1035), which name servers load and other DNS hosts import. " +
+		"The records that the mail host has created itself are at its end."
+}
+
+func (c Command) Validate() error {
+	switch {
+	case c.HCL == "" && c.Zone == "":
+		return errors.New("give --hcl FOLDER for the whole account, or --zone DOMAIN for one domain's DNS records")
+	case c.Overwrite && c.HCL == "":
+		return errors.New("--overwrite: needs --hcl")
+	case c.Zone != "" && api.Value(c.JSON):
+		return errors.New("--json: --zone prints a zone file; mailhostd call list-dns-records prints the records as JSON")
+	}
+	return nil
 }
 
 // mark is the first line of each exported file, by which a later export recognises the file as its own.
@@ -35,6 +52,9 @@ const (
 	mark       = "# Written by mailhostd export.\n\n"
 	readmeMark = "# An account as code\n\nWritten by `mailhostd export`"
 )
+
+// ignored is the .gitignore of a folder that has none: a state contains secrets.
+const ignored = ".terraform/\n*.tfstate\n*.tfstate.*\n"
 
 type result struct {
 	Folder    string   `json:"folder"`
@@ -46,6 +66,9 @@ type result struct {
 }
 
 func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
+	if c.Zone != "" {
+		return c.printZone(ctx, p)
+	}
 	// Check before reading the account, which may take long.
 	present, err := c.present()
 	if err != nil {
@@ -79,6 +102,9 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 		if err := cli.WriteNew(filepath.Join(c.HCL, name), account.files[name], 0o644); err != nil {
 			return err
 		}
+	}
+	if err := cli.WriteNew(filepath.Join(c.HCL, ".gitignore"), []byte(ignored), 0o644); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
 	account.Folder = c.HCL
 	return c.Print(p, account.result, account.writeText)
