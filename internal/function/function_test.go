@@ -277,7 +277,7 @@ func TestErrors(t *testing.T) {
 		"users, other domains":   {"parse_users", list{"address,name\nbob@exmaple.com,B C\neve@example.net,E F\nal@example.org,A L\n", "example.com", object{"other_domains": list{"example.org"}}}, 0, "add their domains to other_domains:\nline 2: bob@exmaple.com: is in another domain, probably a misspelled one\nline 3: eve@example.net: is in another domain"},
 		"users, invalid option":  {"parse_users", list{"address,name\n", "example.com", object{"other_domains": list{"x"}}}, 2, `other_domains[0]: "x": name must have`},
 		"users, no domain":       {"parse_users", list{"address,first_name,last_name\n", "localhost"}, 1, "domain: name must have at least two labels"},
-		"zone, another type":     {"parse_zone", list{"@ HTTPS 1 .", "example.com"}, 0, "remove them from the file:\nexample.com. HTTPS 1 ."},
+		"zone, another type":     {"parse_zone", list{"@ HTTPS 1 .", "example.com"}, 0, "remove them from the file:\nline 1: example.com. HTTPS 1 .: "},
 		"zone, no domain":        {"parse_zone", list{"", "localhost"}, 1, "domain: name must have at least two labels"},
 		"mail, no domain":        {"check_mail_dns", list{"localhost", list{}}, 0, "domain: name must have at least two labels"},
 		"mail, no records":       {"check_mail_dns", list{"example.com", "x"}, 1, "records: must be a list"},

@@ -2,11 +2,10 @@
 package zonefile
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -14,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/textfile"
 )
 
@@ -35,108 +35,289 @@ const maxProblems = 20
 // omits the records that the zone's host creates: SOA and NS of the domain itself, and DNSSEC. It moves
 // a TTL outside the API's limits to the nearest limit, and uses the lowest TTL in a set.
 //
-// A syntax error ends the parsing. Otherwise the error lists all records that a zone can't contain: records
-// of another type or class, and records outside the domain. A file without records is an error too.
-func Parse(text, domain string) (map[string]Set, error) {
+// The error lists every line that can't be carried over, such as a record of another type or class, a
+// record outside the domain, an invalid value, and a record that its comment disables. A file without
+// records is an error too.
+func Parse(file, domain string) (map[string]Set, error) {
 	origin, err := domainname.Normalize(domain)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDomain, err)
 	}
-	text, problems := withoutAliases(textfile.Normalize(text))
-	parser := dns.NewZoneParser(strings.NewReader(text), origin+".", "")
-	parser.SetDefaultTTL(uint32(api.DefaultDNSTTL))
-	sets := map[string]Set{}
-	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
-		if isHosts(rr, origin) {
-			continue
-		}
-		key, value, err := recordOf(rr, origin)
-		if err != nil {
-			problems = append(problems, fmt.Sprintf("%s: %s", short(rr), err))
-			continue
-		}
-		limits := api.FieldOf[api.CreateDNSRecordBody]("ttl")
-		ttl := min(max(int64(rr.Header().Ttl), *limits.Minimum), *limits.Maximum)
-		set, known := sets[key]
-		if known {
-			ttl = min(ttl, set.TTL)
-		}
-		if !slices.Contains(set.Values, value) {
-			set.Values = append(set.Values, value)
-		}
-		sets[key] = Set{ttl, set.Values}
+	file = textfile.Normalize(file)
+	if start := strings.TrimSpace(file); strings.IndexAny(start, "<{[") == 0 {
+		return nil, fmt.Errorf("the file is no zone file, because it begins with %q; export the zone as a zone file, which many hosts call the BIND format", start[:1])
 	}
-	if err := parser.Err(); err != nil {
-		return nil, fmt.Errorf("the file is no zone file: %w", err)
+	r := reader{domain: origin, origin: origin + ".", ttl: api.DefaultDNSTTL, sets: map[string]Set{}, known: map[[2]string]bool{}}
+	var problems []string
+	for _, e := range split(file) {
+		if err := r.read(e); err != nil {
+			problems = append(problems, fmt.Sprintf("line %d: %s", e.line, text.PrintableLines(err.Error())))
+		}
 	}
 	if len(problems) > 0 {
 		if more := len(problems) - maxProblems; more > 0 {
 			problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
 		}
-		return nil, fmt.Errorf("these records can't be carried over; remove them from the file:\n%s", strings.Join(problems, "\n"))
+		return nil, fmt.Errorf("these records can't be carried over; correct them, or remove them from the file:\n%s", strings.Join(problems, "\n"))
 	}
-	if len(sets) == 0 {
-		return nil, errors.New("the file has no record for the zone, which would lose all that it has; check the file, or write records = {} to delete them on purpose")
+	if len(r.sets) == 0 {
+		return nil, errors.New("the file contains no record for the zone, which would lose all its records; check the file, or write records = {} to delete them on purpose")
 	}
-	return sets, nil
+	return r.sets, nil
 }
 
-// alias matches a line of type ALIAS or ANAME: an optional name, TTL and class, and the type.
-var alias = regexp.MustCompile(`(?i)^([^\s;$][^\s;]*)?\s+(\d\w*\s+|(IN|AWS)\s+)*(ALIAS|ANAME)\s`)
+// reader reads the entries of a zone file in order.
+type reader struct {
+	domain string
+	// origin completes relative names. It ends in a dot.
+	origin string
+	// owner is the name of the last record, for a record without a name.
+	owner string
+	// ttl is the TTL of a record without one: that of $TTL or, before the first $TTL, of the last record.
+	ttl       int64
+	isTTLSet  bool
+	generated int
+	sets      map[string]Set
+	// known contains the keys and values in sets.
+	known map[[2]string]bool
+}
 
-// withoutAliases removes the lines of ALIAS and ANAME records, which are specific to a host and unknown
-// to the parser, and returns a problem for each. The line numbers stay the same.
-func withoutAliases(text string) (rest string, problems []string) {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if m := alias.FindStringSubmatch(line); m != nil {
-			problems = append(problems, fmt.Sprintf("line %d, %s: an alias of its host; write a CNAME, or the addresses", i+1, cmp.Or(m[1], "the name above")))
-			lines[i] = ""
+func (r *reader) read(e entry) error {
+	switch {
+	case e.err != nil:
+		return e.err
+	case strings.HasPrefix(e.fields[0].text, "$"):
+		return r.readDirective(e)
+	}
+	return r.readRecord(e)
+}
+
+func (r *reader) readDirective(e entry) error {
+	argument := ""
+	if len(e.fields) > 1 {
+		argument = e.fields[1].text
+	}
+	switch name := strings.ToUpper(e.fields[0].text); {
+	case name == "$GENERATE":
+		return r.generate(e)
+	case name == "$INCLUDE":
+		return fmt.Errorf("$INCLUDE of another file, %.100q; put its content here", argument)
+	case name == "$TTL" && ttlForm.MatchString(argument):
+		r.ttl, r.isTTLSet = parseTTL(argument), true
+	case name == "$TTL":
+		return fmt.Errorf("$TTL needs a time such as 3600 or 1h, not %.40q", argument)
+	case name == "$ORIGIN" && argument != "":
+		origin := r.absolute(argument)
+		_, err := dnsdata.NormalizeName(origin, r.domain)
+		if err != nil && r.lacksDot(argument) {
+			r.origin = argument + "." // as meant, so that the records after it have no problem
+			return errLacksDot(argument, origin)
+		}
+		r.origin = origin
+	case name == "$ORIGIN":
+		return errors.New("$ORIGIN needs a name")
+	default:
+		return fmt.Errorf("unknown directive %.40s", e.fields[0].text)
+	}
+	return nil
+}
+
+// absolute completes a name. A relative name may end in @, as GoDaddy writes _sip._tcp.@.
+func (r *reader) absolute(name string) string {
+	if name == "@" || name == "" {
+		return r.origin
+	}
+	name = unescapeName(strings.TrimSuffix(name, ".@"))
+	switch {
+	case strings.HasSuffix(name, ".") && !strings.HasSuffix(name, `\.`):
+		return name
+	case r.origin == ".":
+		return name + "."
+	}
+	return name + "." + r.origin
+}
+
+// lacksDot reports whether a relative name contains the domain, and so probably was meant to be absolute.
+func (r *reader) lacksDot(name string) bool {
+	if strings.HasSuffix(name, ".") {
+		return false
+	}
+	_, err := dnsdata.NormalizeName(unescapeName(name)+".", r.domain)
+	return err == nil
+}
+
+func errLacksDot(name, absolute string) error {
+	return fmt.Errorf("the name %.80s lacks the dot at its end, and so means %.160s; write %.80s", name, absolute, name+".")
+}
+
+// ttlField is the contract's description of a TTL.
+var ttlField = api.FieldOf[api.CreateDNSRecordBody]("ttl")
+
+var (
+	ttlForm   = regexp.MustCompile(`(?i)^(?:[0-9]{1,10}[smhdw]?)+$`)
+	ttlPart   = regexp.MustCompile(`([0-9]+)([a-z]?)`)
+	unitOfTTL = map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+	class     = regexp.MustCompile(`(?i)^(?:IN|CH|CHAOS|HS|HESIOD|CS|ANY|NONE|AWS|CLASS[0-9]{1,5})$`)
+	// aging matches the age of a record in the exports of Windows.
+	aging = regexp.MustCompile(`(?i)^\[(?:AGE|AGING):[0-9]+\]$`)
+)
+
+func parseTTL(s string) (ttl int64) {
+	for _, m := range ttlPart.FindAllStringSubmatch(strings.ToLower(s), -1) {
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		ttl += n * unitOfTTL[m[2]]
+	}
+	return ttl
+}
+
+// record is a record of a zone file.
+type record struct {
+	entry
+	// name is the name as in the file, or "".
+	name              string
+	ttl               int64
+	class, recordType string
+	data              []field
+}
+
+// readRecord adds a record to the sets, unless the zone's host creates it.
+func (r *reader) readRecord(e entry) error {
+	rec, err := r.parseRecord(e)
+	if err != nil || r.isHosts(rec.recordType) {
+		return err
+	}
+	if err := r.add(rec); err != nil {
+		return fmt.Errorf("%s: %w", shortened(strings.TrimRight(r.owner+" "+rec.recordType+" "+textOf(rec.data), " ")), err)
+	}
+	return nil
+}
+
+// parseRecord parses an entry up to the type, and sets the owner and the TTL of the records after it.
+func (r *reader) parseRecord(e entry) (record, error) {
+	rec, fields := record{entry: e, ttl: r.ttl}, e.fields
+	switch {
+	case !e.omitsName:
+		rec.name, fields = fields[0].text, fields[1:]
+		r.owner = r.absolute(rec.name)
+	case r.owner == "":
+		r.owner = r.origin // RFC 1035 leaves it open; dnspython and ldns read it so
+	}
+	hasTTL := false
+	for ; len(fields) > 0; fields = fields[1:] {
+		switch f := fields[0].text; {
+		case !hasTTL && ttlForm.MatchString(f):
+			if rec.ttl, hasTTL = parseTTL(f), true; !r.isTTLSet {
+				r.ttl = rec.ttl
+			}
+		case rec.class == "" && class.MatchString(f):
+			rec.class = strings.ToUpper(f)
+		case aging.MatchString(f):
+		default:
+			rec.recordType, rec.data = typeOf(f), fields[1:]
+			return rec, nil
 		}
 	}
-	return strings.Join(lines, "\n"), problems
+	return record{}, fmt.Errorf("%s: the record has no type", shortened(textOf(e.fields)))
 }
 
-// isHosts reports whether the host of a zone creates the record itself.
-func isHosts(rr dns.RR, origin string) bool {
-	switch rr.Header().Rrtype {
-	case dns.TypeSOA, dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3, dns.TypeNSEC3PARAM, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeZONEMD:
-		return true
-	case dns.TypeNS:
-		return strings.EqualFold(rr.Header().Name, origin+".")
+// typeOf returns the name of a type in upper case, also for a number such as TYPE257 (RFC 3597).
+func typeOf(s string) string {
+	s = strings.ToUpper(s)
+	if number, isNumber := strings.CutPrefix(s, "TYPE"); isNumber {
+		if n, err := strconv.ParseUint(number, 10, 16); err == nil {
+			return dns.Type(n).String()
+		}
 	}
-	return false
+	return s
 }
 
-func recordOf(rr dns.RR, origin string) (key, value string, err error) {
-	h := rr.Header()
-	if h.Class != dns.ClassINET {
-		return "", "", fmt.Errorf("its class is %s, not IN", dns.Class(h.Class))
+// add adds a record to the sets.
+func (r *reader) add(rec record) error {
+	if err := rec.check(); err != nil {
+		return err
 	}
-	recordType, err := dnsdata.NormalizeType(dns.Type(h.Rrtype).String())
+	name, err := dnsdata.NormalizeName(r.owner, r.domain)
+	switch {
+	case err != nil && strings.Contains(r.owner, "/"):
+		return errors.New("the name has a slash, as in the zone of a part of a network (RFC 2317); such zones are not possible here")
+	case err != nil && r.lacksDot(rec.name):
+		return errLacksDot(rec.name, r.owner)
+	case err != nil:
+		return err
+	case name == "@" && rec.recordType == dnsdata.TypeCNAME:
+		return errors.New("the domain itself can't be a CNAME (RFC 1034, section 3.6.2); its host replaces it by addresses: write these as A and AAAA records")
+	}
+	rdata, err := r.rdata(rec.recordType, rec.data)
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	name, err := dnsdata.NormalizeName(h.Name, origin)
+	priority, value, err := dnsdata.ParseRDATA(rec.recordType, rdata)
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	priority, value, err := dnsdata.ParseRDATA(recordType, rdata(rr))
 	if priority >= 0 {
 		value = fmt.Sprintf("%d %s", priority, value)
 	}
-	return name + " " + recordType, value, err
+	ttl := min(max(rec.ttl, *ttlField.Minimum), *ttlField.Maximum)
+	key := name + " " + rec.recordType
+	set, exists := r.sets[key]
+	if exists {
+		ttl = min(ttl, set.TTL)
+	}
+	if !r.known[[2]string{key, value}] {
+		r.known[[2]string{key, value}] = true
+		set.Values = append(set.Values, value)
+	}
+	r.sets[key] = Set{ttl, set.Values}
+	return nil
 }
 
-// rdata returns the data of a record in presentation format.
-func rdata(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header().String()) }
+// targetAt contains the position of the host name in the data of a type.
+var targetAt = map[string]int{dnsdata.TypeCNAME: 0, dnsdata.TypeNS: 0, dnsdata.TypeMX: 1, dnsdata.TypeSRV: 3}
 
-// short describes a record for a message, without most of a key or policy.
-func short(rr dns.RR) string {
-	const most = 40
-	data := []rune(rdata(rr))
-	if len(data) > most {
-		data = append(data[:most], '…')
+// rdata returns the data of a record with complete names, and with strings in double quotes.
+func (r *reader) rdata(recordType string, data []field) (string, error) {
+	if len(data) > 0 && data[0] == (field{text: `\#`}) {
+		return genericRDATA(recordType, data)
 	}
-	return fmt.Sprintf("%s %s %s", rr.Header().Name, dns.Type(rr.Header().Rrtype), string(data))
+	words := make([]string, len(data))
+	for i, f := range data {
+		words[i] = f.text
+	}
+	switch recordType {
+	case dnsdata.TypeTXT:
+		for i := range words {
+			words[i] = unescape(words[i])
+		}
+		return dnsdata.Quote(strings.Join(words, "")), nil
+	case dnsdata.TypeCAA:
+		for i := 2; i < len(words); i++ {
+			words[i] = dnsdata.Quote(unescape(words[i]))
+		}
+	default:
+		if i, isTarget := targetAt[recordType]; isTarget && i < len(words) {
+			words[i] = r.absolute(words[i])
+		}
+	}
+	return strings.Join(words, " "), nil
+}
+
+// genericRDATA decodes data in the form for types that a server does not know (RFC 3597, section 5), as
+// old servers write CAA.
+func genericRDATA(recordType string, data []field) (string, error) {
+	parser := dns.NewZoneParser(strings.NewReader(". 60 IN "+recordType+" "+textOf(data)), ".", "")
+	rr, ok := parser.Next()
+	if !ok {
+		return "", errors.New(`the value in the form \# (RFC 3597) is invalid`)
+	}
+	return strings.TrimPrefix(rr.String(), rr.Header().String()), nil
+}
+
+// shortened shortens a record for a message, so that it lacks most of a key or policy.
+func shortened(s string) string {
+	const most = 80
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
 }
