@@ -30,6 +30,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		return
 	}
 	r.checkZone(plan, false, &resp.Diagnostics)
+	if key := plan.naturalKey(); key.recordType == dnsdata.TypeTXT && !plan.Value.IsUnknown() && (req.State.Raw.IsNull() || !plan.sameValue(key.value, state.Value.ValueString())) {
+		WarnEncoded(&resp.Diagnostics, path.Root("value"), key.name, key.domain, key.value)
+	}
 	switch {
 	case resp.Diagnostics.HasError(), service.DestroysOrReplaces(resp): // a replacement is planned again as a create
 	case req.State.Raw.IsNull():

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -38,6 +39,22 @@ func warnAppeared(diags *diag.Diagnostics, domain string, appeared []record) {
 	if len(appeared) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s appeared after the plan", count(len(appeared)), domain),
 			"They were left alone, because the plan did not name them. The next plan removes them unless you add them to records, or their names to ignore:"+report.FirstBullets(lines(appeared)))
+	}
+}
+
+// warnEncoded warns in a plan about TXT values that do not exist yet and that another program has encoded.
+func warnEncoded(diags *diag.Diagnostics, m model, entries []entry, existing map[record]int64) {
+	if diags.HasError() {
+		return
+	}
+	for _, e := range entries {
+		var values []string
+		for _, v := range e.values {
+			if _, exists := existing[v.record]; !exists && v.isValid() && e.key.recordType == dnsdata.TypeTXT {
+				values = append(values, v.record.rdata)
+			}
+		}
+		dnsrecord.WarnEncoded(diags, recordsPath.AtMapKey(e.spelled), e.key.name, m.DomainLabel(m.Domain.ValueString(), m.DomainName.ValueString()), values...)
 	}
 }
 

@@ -48,7 +48,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 
 // planCreate completes the plan that takes a domain over.
 func (r *Resource) planCreate(ctx context.Context, config model, plan *model, isReplacement bool, diags *diag.Diagnostics) {
-	plan.Records = keepSpelling(config.Records, withUnknownTTLs(entriesOf(config.Records, "")), types.MapNull(entryType), nil)
+	entries, existing := entriesOf(config.Records, ""), map[record]int64(nil)
+	defer func() { warnEncoded(diags, *plan, entries, existing) }()
+	plan.Records = keepSpelling(config.Records, withUnknownTTLs(entries), types.MapNull(entryType), nil)
 	// In the apply, core plans a create again and refuses a different known value. This would
 	// stop the apply if others change the domain's records after the plan.
 	plan.Purged = types.ListUnknown(types.StringType)
@@ -70,7 +72,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	} else if z.name != "" {
 		plan.DomainName = types.StringValue(z.name)
 	}
-	entries := entriesOf(config.Records, z.name)
+	entries = entriesOf(config.Records, z.name)
 	check(entries, config.Ignore, z.name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)
 	planTTLs := func(existing map[record]int64) {
@@ -89,6 +91,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		}
 	}
 	has, err := z.readOnce(ctx, r.Notes())
+	existing = has.ttls(nil)
 	switch {
 	case errors.Is(err, errUnreadable):
 		warnUnseen(diags, z.name)
@@ -150,6 +153,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	before, o := contents(prior), originOf(ctx, req.Private)
+	warnEncoded(diags, state, entries, before)
 	ignored, isKnown := patternsOf(config.Ignore, name)
 	if config.Records.IsUnknown() || !isKnown {
 		plan.Purged = types.ListUnknown(types.StringType)
