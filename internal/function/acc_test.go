@@ -39,7 +39,9 @@ output "chunks" {
 
 resource "mailhost_dns_zone" "org" {
   domain  = "example.org"
-  records = provider::mailhost::parse_zone("$TTL 60\n@ MX 10 mx\n@ MX 20 mx2\nWWW 300 TXT \"a\" \"b\"\n@ NS ns1\n", "example.org")
+  records = merge(provider::mailhost::parse_zone("$TTL 60\n@ MX 10 mx\n@ MX 20 mx2\nWWW 300 TXT \"a\" \"b\"\n@ NS ns1\n", "example.org"), {
+    "ftp A" = { values = ["192.0.2.1"] }
+  })
 }
 
 output "zone" {
@@ -96,7 +98,7 @@ func TestAccRecords(t *testing.T) {
 					value("mta_sts", "v=STSv1; id=a5963b31a082635c6ec668171482b14f;"),
 					value("tls_rpt", "v=TLSRPTv1; rua=mailto:tls@example.com,https://example.com/a%2Cb"),
 					statecheck.ExpectKnownOutputValue("address", knownvalue.StringExact("spf.example.net")),
-					statecheck.ExpectKnownOutputValue("zone", knownvalue.StringExact(`{"@ MX":{"ttl":60,"values":["10 mx.example.org","20 mx2.example.org"]},"www TXT":{"ttl":300,"values":["ab"]}}`)),
+					statecheck.ExpectKnownOutputValue("zone", knownvalue.StringExact(`{"@ MX":{"ttl":60,"values":["10 mx.example.org","20 mx2.example.org"]},"ftp A":{"ttl":3600,"values":["192.0.2.1"]},"www TXT":{"ttl":300,"values":["ab"]}}`)),
 					statecheck.ExpectKnownOutputValue("chunks", knownvalue.ListExact([]knownvalue.Check{knownvalue.Int64Exact(255), knownvalue.Int64Exact(int64(len(dkim) - 255))})),
 				},
 			},

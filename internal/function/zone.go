@@ -20,9 +20,16 @@ var parseZone = providerFunction{
 	name:    "parse_zone",
 	summary: "Reads the records of a domain from a zone file",
 	description: "Reads a zone file (RFC 1035) as `records` of a [`mailhost_dns_zone`](../resources/dns_zone.md): a map from name and type to `{ ttl, values }`. " +
-		"It reads the files that BIND, cPanel, Cloudflare and `cli53` (Route 53) write: `$ORIGIN`, `$TTL`, `$GENERATE`, `@`, omitted names, parentheses and comments.\n\n" +
-		"What the host of a zone makes itself is left out: the SOA and NS records of the domain, and the records of DNSSEC. A TTL below 60 or above 86400, such as the 1 with which Cloudflare writes *automatic*, becomes the nearest that is allowed, and records of one name and type get the lowest of theirs.\n\n" +
-		"All else that can't be carried over is an error that names each record: a type that `mailhost_dns_record` does not have, an alias (`ALIAS`, `ANAME`, `AWS ALIAS`), a class other than IN, and a name outside the domain. Remove those lines from the file. A file without any record is an error too, because the zone would lose all of its records; write `records = {}` if that is your intention.",
+		"It reads the files that BIND, Windows, cPanel, Cloudflare, GoDaddy and `cli53` (Route 53) write: `$ORIGIN`, `$TTL`, `$GENERATE`, `@`, omitted names, parentheses and comments, and Unicode in names.\n\n" +
+		"What the host of a zone makes itself is left out: the SOA and NS records of the domain, and the records that DNSSEC's signing makes. A TTL below 60 or above 86400, such as the 1 with which Cloudflare writes *automatic*, becomes the nearest that is allowed, and records of one name and type get the lowest of theirs. The strings of a TXT record are joined without a blank, as mail software does (RFC 7208, section 3.3).\n\n" +
+		"All else that can't be carried over is an error that names each record with its line. Correct or remove these lines:\n\n" +
+		"- a type that `mailhost_dns_record` does not have, such as `HTTPS`, `PTR` or `DS`, and types of a host, such as `ALIAS`, `URL301` or `LUA`; a class other than IN\n" +
+		"- an invalid value, such as `Parked` in place of an address, and a CNAME of the domain itself, which a host replaces by addresses\n" +
+		"- a name outside the domain, and one that lacks its final dot\n" +
+		"- a record whose comment contains a routing, as `cli53` writes it (`routing=\"FAILOVER\"`), or says that it is disabled (`disabled:true`)\n" +
+		"- `$INCLUDE`, and lines that are no record\n\n" +
+		"A file without any record is an error too, because the zone would lose all of its records; write `records = {}` if that is your intention.\n\n" +
+		"~> **Records that Cloudflare proxies** (`cf-proxied:true`) are carried over with the address that the file contains. Cloudflare has hidden that address and filtered the traffic to it; now everyone sees it.",
 	parameters: []function.Parameter{
 		text("file", "The content of the file, such as `file(\"${path.module}/example.com.zone\")`."),
 		text("domain", "The domain, such as `example.com`. It is the origin of the file until `$ORIGIN` names another."),

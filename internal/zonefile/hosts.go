@@ -47,7 +47,7 @@ func (rec record) check() error {
 		return fmt.Errorf("its class is %s, not IN", rec.class)
 	}
 	if m := routing.FindString(rec.comment); m != "" {
-		return fmt.Errorf("its comment gives it a routing that only its host has (%.40s); remove the comment to have a plain record", m)
+		return fmt.Errorf("its comment gives it a routing that only its host has (%.40s); remove the comment to have a plain record", strings.TrimLeft(m, "; \t"))
 	}
 	if m := disabled.FindString(rec.comment); m != "" {
 		return fmt.Errorf("its comment says that it is disabled (%.40s); remove the comment to put it into service", strings.Trim(m, "; \t"))
@@ -58,6 +58,6 @@ func (rec record) check() error {
 // Comments in which hosts write what a zone file can't contain: cli53 the routing of Route 53, and
 // Technitium and others that a record is disabled.
 var (
-	routing  = regexp.MustCompile(`(?i)\b(?:routing(?:_?policy)?|set_?identifier|health_?check(?:_?id)?|failover|geo_?location)\s*=\s*\S+`)
-	disabled = regexp.MustCompile(`(?im)\b(?:disabled|inactive|paused)["']?\s*[:=]\s*["']?(?:true|yes|on|1)\b|\b(?:enabled|active)["']?\s*[:=]\s*["']?(?:false|no|off|0)\b|^;[^\w\n]*(?:disabled|inactive|paused)[^\w\n]*$`)
+	routing  = regexp.MustCompile(`(?im)^;\s*AWS\s+\w+=\S*|\b(?:routing(?:_?policy)?|set_?identifier|health_?check(?:_?id)?|failover|geo_?location)\s*=\s*\S+`)
+	disabled = regexp.MustCompile(`(?im)\b(?:disabled|deactivated|inactive|paused)["']?\s*[:=]\s*["']?(?:true|yes|on|1)\b|\b(?:enabled|active)["']?\s*[:=]\s*["']?(?:false|no|off|0)\b|^;[^\w\n]*(?:disabled|deactivated|inactive|paused)[^\w\n]*$`)
 )

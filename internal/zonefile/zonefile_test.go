@@ -216,10 +216,13 @@ f 60 IN A ( ; {"disabled": true, "comments": "old"}
 192.0.2.2 )
 g 60 IN A 192.0.2.2 ; enabled=no
 h 60 IN A 192.0.2.2 ; (disabled)
+i 60 IN A 192.0.2.2 ; AWS healthCheckId="6bb57c41" identifier="x"
+j 60 IN A 192.0.2.2 ; set_identifier = x
 `: {
-			`line 1: a.example.com. A 192.0.2.1: its comment gives it a routing that only its host has (routing="FAILOVER")`, "line 2: a.example.com. A 192.0.2.2: its comment", `line 3: b.example.com. A 192.0.2.2: its comment gives it a routing that only its host has (routing="GEOLOCATION")`,
+			`line 1: a.example.com. A 192.0.2.1: its comment gives it a routing that only its host has (AWS routing="FAILOVER")`, "line 2: a.example.com. A 192.0.2.2: its comment", `line 3: b.example.com. A 192.0.2.2: its comment gives it a routing that only its host has (AWS routing="GEOLOCATION")`,
 			"line 4: c.example.com.", "line 5: d.example.com.", "line 6: e.example.com. A 192.0.2.2: its comment says that it is disabled (disabled:true)", "line 7: f.example.com. A 192.0.2.2: its comment says that it is disabled",
 			"line 9: g.example.com. A 192.0.2.2: its comment says that it is disabled (enabled=no)", "line 10: h.example.com. A 192.0.2.2: its comment says that it is disabled ((disabled))",
+			`line 11: i.example.com. A 192.0.2.2: its comment gives it a routing that only its host has (AWS healthCheckId="6bb57c41")`, "line 12: j.example.com.",
 		},
 		// Lines that are no records.
 		"www A 192.0.2.1\nwww A 192.0.2\n@ TXT \"open\nx A 192.0.2 )\n$INCLUDE /etc/passwd\nwww FOO bar\nwww 300\n$TTL x\n$FOO\n$ORIGIN\n  www A 192.0.2.1\n@ TXT (\n\"a\"\n": {
