@@ -100,17 +100,17 @@ func (p *Plane) createIsolated(ctx context.Context, o AccountOptions) (Account, 
 	defer p.mu.Unlock()
 	p.created++
 	id := api.CanonicalID(o.AccountID)
-	switch seed := p.Faults.Seed; {
+	switch {
 	case id != "":
-	case seed != 0:
-		id = uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%d:%d", seed, p.created)).String()
+	case p.Seed != nil:
+		id = uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%d:%d", *p.Seed, p.created)).String()
 	default:
 		id = uuid.NewString()
 	}
 	if _, exists := p.isolated[id]; exists {
 		return Account{}, &apiserver.AccountInUseError{AccountID: id}
 	}
-	child := &Plane{Hostile: p.Hostile, only: id}
+	child := &Plane{Hostile: p.Hostile, Seed: p.Seed, only: id}
 	child.Faults.Seed = p.Faults.Seed
 	service, err := p.NewService(ctx, id, child)
 	if err != nil {

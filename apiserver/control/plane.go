@@ -45,6 +45,8 @@ type Plane struct {
 	Fixture *fixture.Fixture
 	// Hostile adds fault.Hostile to the faults, also after each reset.
 	Hostile bool
+	// Seed makes the ids of isolated accounts reproducible, unless nil.
+	Seed *uint64
 	// Replay responds to the operations of the API in place of the service, unless nil.
 	Replay *journal.Recording
 	// NewService creates the service of an isolated account, with the clock and the middleware of

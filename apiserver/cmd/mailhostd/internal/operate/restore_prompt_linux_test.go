@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"gotest.tools/v3/assert"
 
@@ -23,25 +21,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// openTerminal returns the two ends of a new terminal, see pty(7).
-func openTerminal(t *testing.T) (person, program *os.File) {
-	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no terminal can be opened: %v", err)
-	}
-	var number, unlocked int32
-	for request, arg := range map[uintptr]*int32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &unlocked} {
-		if _, _, failed := syscall.Syscall(syscall.SYS_IOCTL, person.Fd(), request, uintptr(unsafe.Pointer(arg))); failed != 0 {
-			t.Fatal(failed)
-		}
-	}
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	assert.NilError(t, err)
-	t.Cleanup(func() { _ = errors.Join(program.Close(), person.Close()) })
-	return person, program
-}
-
 // dialog is mailhostd restore with a person at its terminal.
 type dialog struct {
 	person *os.File
@@ -50,7 +29,7 @@ type dialog struct {
 
 func startRestore(ctx context.Context, t *testing.T, args ...string) dialog {
 	t.Helper()
-	person, program := openTerminal(t)
+	person, program := mailhostdtest.OpenTerminal(t)
 	d := dialog{person, make(chan int, 1)}
 	go func() {
 		d.code <- commands.Run(ctx, cli.Program{Args: append([]string{"restore"}, args...), Stdin: program, Stdout: program, Stderr: program})

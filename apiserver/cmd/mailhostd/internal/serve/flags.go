@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
@@ -31,18 +32,18 @@ import (
 // This file contains the flag groups of mailhostd serve, and creates the objects that they configure.
 
 type testFlags struct {
-	Fixture string `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
-	Strict  bool   `help:"Refuse members of bodies and query parameters that the API does not have. It ignores them otherwise."`
-	Hostile bool   `help:"Fail one request in twenty, take some time for each, and return short pages, as a real service might: the faults of the control plane at the start."`
-	Seed    uint64 `placeholder:"NUMBER" help:"Make ids, tokens and faults the same in each run with the number; ids of mailboxes also begin with the time. Whoever knows the number knows the tokens."`
-	Record  string `placeholder:"FILE" help:"File to write each request with its response to, without secrets."`
-	Replay  string `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
+	Fixture string  `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
+	Strict  bool    `help:"Refuse members of bodies and query parameters that the API does not have. It ignores them otherwise."`
+	Hostile bool    `help:"Fail one request in twenty, take some time for each, and return short pages, as a real service might: the faults of the control plane at the start."`
+	Seed    *uint64 `placeholder:"NUMBER" help:"Make ids, tokens and faults the same in each run with the number; ids of mailboxes also begin with the time. Whoever knows the number knows the tokens."`
+	Record  string  `placeholder:"FILE" help:"File to write each request with its response to, without secrets."`
+	Replay  string  `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
 }
 
 // newPlane returns the control plane for the flags.
 func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
-	plane := &control.Plane{Hostile: f.Hostile}
-	plane.Faults.Seed = f.Seed
+	plane := &control.Plane{Hostile: f.Hostile, Seed: f.Seed}
+	plane.Faults.Seed = api.Value(f.Seed)
 	var err error
 	if plane.Fixture, err = f.readFixture(); err != nil {
 		return nil, err
@@ -66,10 +67,10 @@ func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
 
 // random returns the source for an account's ids and secrets, or nil for the default source.
 func (f testFlags) random(account string) io.Reader {
-	if f.Seed == 0 {
+	if f.Seed == nil {
 		return nil
 	}
-	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d %s", f.Seed, account)))
+	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d %s", *f.Seed, account)))
 }
 
 // readFixture returns an empty fixture without --fixture.

@@ -78,7 +78,7 @@ func (c settings) Validate() error {
 		{c.OAuthIssuer == "" && c.ConsoleClientID != "", "--oauth-console-client-id: needs --oauth-issuer"},
 		{c.ConsoleClientID == "" && c.ConsoleSecret != "", "--oauth-console-client-secret: needs --oauth-console-client-id"},
 		{c.ControlListen == "" && (c.Hostile || c.Record != "" || c.Replay != ""), "--hostile, --record and --replay: need --control-listen"},
-		{c.Seed != 0 && c.Database != sqlite.Memory, "--seed: needs --database " + sqlite.Memory + ", because a second start would create the same ids and tokens again"},
+		{c.Seed != nil && c.Database != sqlite.Memory, "--seed: needs --database " + sqlite.Memory + ", because a second start would create the same ids and tokens again"},
 		{c.SMTPURL == "" && c.SMTPFrom != "", "--smtp-from: needs --smtp-url"},
 		{c.SMTPURL != "" && c.SMTPFrom == "", "--smtp-from: is required with --smtp-url"},
 		{

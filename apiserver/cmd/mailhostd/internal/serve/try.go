@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,11 +26,13 @@ type TryCommand struct {
 	testFlags
 	PublishedOnly bool       `help:"Leave out the lifecycle operations, which extend the published API."`
 	LogLevel      slog.Level `default:"error" placeholder:"LEVEL" help:"Minimum level of log lines: debug, info, warn or error. Default: ${default}."`
-	Command       []string   `arg:"" passthrough:"" help:"The command, with its arguments."`
+	Listen        string     `variable:"-" default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Address of the API, such as 127.0.0.1:4566; a port alone is on 127.0.0.1. Default: any free port."`
+	ControlListen string     `variable:"-" default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Address of the control plane. Default: any free port."`
+	Command       []string   `arg:"" passthrough:"partial" help:"The command, with its arguments."`
 }
 
 func (TryCommand) Help() string {
-	return "The command has MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN of an account of its own in its environment, and the URL of the control plane in MAILHOST_CONTROL_URL. " +
+	return "The command has MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN of an account of its own in its environment, and the URL of the control plane in MAILHOST_CONTROL_URL; NO_PROXY keeps a proxy away from both. " +
 		"The account is the first one of --fixture, or an empty one. Accounts that the command creates by the control plane are isolated from each other. When the command ends, the server and the account are gone, and the exit code is the command's."
 }
 
@@ -51,7 +54,7 @@ func (c TryCommand) argv() []string {
 // Run serves until the command ends.
 func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
 	flags := settings{
-		Listen: "127.0.0.1:0", ControlListen: "127.0.0.1:0", Database: sqlite.Memory, PublishedOnly: c.PublishedOnly,
+		Listen: c.Listen, ControlListen: c.ControlListen, Database: sqlite.Memory, PublishedOnly: c.PublishedOnly,
 		ShutdownTimeout: time.Second, testFlags: c.testFlags, logFlags: logFlags{LogLevel: c.LogLevel},
 	}
 	// A signal to this program is for the command, so the server runs until the command ends.
@@ -72,31 +75,41 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 			return err
 		}
 		plane.Keep(account)
-		argv := c.argv()
+		argv, urls := c.argv(), []string{s.url(), urlOf(s.control.Addr().String())}
 		command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
 		command.Stdin, command.Stdout, command.Stderr = p.Stdin, p.Stdout, p.Stderr
 		// The command must use no other account. For a duplicate variable, the last value counts.
 		command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
-		command.Env = append(command.Env, "MAILHOST_BASE_URL="+s.url(), "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urlOf(s.control.Addr().String()))
-		forwarded := make(chan os.Signal, 1)
-		signal.Notify(forwarded, os.Interrupt, syscall.SIGTERM)
+		command.Env = append(command.Env, "MAILHOST_BASE_URL="+urls[0], "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urls[1])
+		command.Env = append(command.Env, withoutProxy(p.Environ, urls)...)
+		signals := make(chan os.Signal, 8)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		group := startSentinel(serving)
 		if err := command.Start(); err != nil {
 			return &cli.ExitError{Code: 127, Err: err}
 		}
-		go func() {
-			for s := range forwarded {
-				// A terminal sends an interrupt to the command too. A second interrupt would, for
-				// instance, end Terraform at once without writing a state.
-				if s != os.Interrupt || !cli.IsTerminal(os.Stdin) && !cli.IsTerminal(os.Stderr) {
-					_ = command.Process.Signal(s) // the command may have ended
-				}
-			}
-		}()
+		waited := make(chan error, 1)
+		go func() { waited <- command.Wait() }()
 		go func() {
 			defer stop()
-			ended <- exitOf(command.Wait())
-			signal.Stop(forwarded)
-			close(forwarded)
+			var last os.Signal // to the group
+			var at time.Time
+			for {
+				select {
+				case received := <-signals:
+					switch {
+					case received == last && time.Since(at) < sentinelDelay: // timeout(1) signals this program and the group
+					case group.receives(received):
+						group, last, at = startSentinel(serving), received, time.Now()
+					default:
+						_ = command.Process.Signal(received) // the command may have ended
+					}
+				case err := <-waited:
+					signal.Stop(signals)
+					ended <- exitOf(err)
+					return
+				}
+			}
 		}()
 		return nil
 	})
@@ -104,6 +117,27 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 		return err
 	}
 	return <-ended
+}
+
+// withoutProxy returns the variables that keep a proxy away from loopback addresses and URLs. Some programs read
+// only one of the two.
+func withoutProxy(environ, urls []string) []string {
+	hosts := []string{"127.0.0.1", "localhost", "::1"}
+	for _, text := range urls {
+		if u, err := url.Parse(text); err == nil && !slices.Contains(hosts, u.Hostname()) {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	set := cli.Variables(environ)
+	var variables []string
+	for _, names := range [][]string{{"NO_PROXY", "no_proxy"}, {"no_proxy", "NO_PROXY"}} {
+		value := cmp.Or(set[names[0]], set[names[1]])
+		if value != "*" { // every host, but only if it stands alone
+			value = strings.TrimPrefix(value+","+strings.Join(hosts, ","), ",")
+		}
+		variables = append(variables, names[0]+"="+value)
+	}
+	return variables
 }
 
 // exitOf returns an error with the exit code of a command, like a shell.

@@ -1,11 +1,13 @@
 package serve_test
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+	"gotest.tools/v3/poll"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -39,19 +43,68 @@ func TestTry(t *testing.T) {
 		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...)
 		assert.Check(t, code == tt.code && stdout == tt.stdout && stderr == "", "%v: exit code %d, stdout %q, stderr %q; want %d, %q", tt.args, code, stdout, stderr, tt.code, tt.stdout)
 	}
-	print := []string{"try", "--seed", "7", "sh", "-c", `echo $MAILHOST_ACCOUNT_ID $MAILHOST_TOKEN`}
-	_, first, _ := mailhostdtest.RunWith(t, environ, print...)
-	_, second, _ := mailhostdtest.RunWith(t, environ, print...)
-	assert.Check(t, first == second && len(first) >= 100, "two runs with a seed: %q, %q", first, second)
+	runs := map[string]bool{}
+	for _, seed := range []string{"0", "0", "7", "7"} {
+		_, stdout, _ := mailhostdtest.RunWith(t, environ, "try", "--seed", seed, "sh", "-c", `echo $MAILHOST_ACCOUNT_ID $MAILHOST_TOKEN $(curl -s "$MAILHOST_CONTROL_URL/accounts" -d '{}')`)
+		assert.Check(t, len(stdout) >= 100, "%q", stdout)
+		runs[regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(stdout, "")] = true
+	}
+	assert.Check(t, is.Len(runs, 2), "two seeds")
 	_, stdout, _ := mailhostdtest.RunWith(t, environ, "try", "--", "sh", "-c", `echo "$MAILHOST_BASE_URL" "$MAILHOST_CONTROL_URL"`)
 	urls := strings.Fields(strings.ReplaceAll(stdout, "http://", ""))
 	assert.Assert(t, len(urls) == 2, "the command printed %q", stdout)
 	for _, address := range urls {
-		if c, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+		// Another test that starts a process may hold the listener until the process executes its program.
+		poll.WaitOn(t, func(poll.LogT) poll.Result {
+			c, err := net.DialTimeout("tcp", address, time.Second)
+			if err != nil {
+				return poll.Success()
+			}
 			_ = c.Close()
-			t.Errorf("a server is still running at %s", address)
-		}
+			return poll.Continue("a server is still running at %s", address)
+		})
 	}
+}
+
+// TestTryProxy checks that both variables name the server, and keep the user's hosts.
+func TestTryProxy(t *testing.T) {
+	t.Parallel()
+	const loopback = "127.0.0.1,localhost,::1"
+	for _, tt := range []struct {
+		environ     []string
+		upper, both string // both is the value of the other variable if it differs
+	}{
+		{nil, loopback, ""},
+		{[]string{"NO_PROXY=example.com"}, "example.com," + loopback, ""},
+		{[]string{"no_proxy=example.com"}, "example.com," + loopback, ""},
+		{[]string{"NO_PROXY=example.com", "no_proxy=example.org, example.net"}, "example.com," + loopback, "example.org, example.net," + loopback},
+		{[]string{"NO_PROXY=*"}, "*", ""},
+	} {
+		environ := append(tt.environ, "http_proxy=http://127.0.0.1:1", "PATH="+os.Getenv("PATH"))
+		_, stdout, stderr := mailhostdtest.RunWith(t, environ, "try", "sh", "-c", `echo "$NO_PROXY"; echo "$no_proxy"; curl -sS "$MAILHOST_CONTROL_URL/healthz"`)
+		want := tt.upper + "\n" + cmp.Or(tt.both, tt.upper) + "\n" + `{"status":"live"}` + "\n"
+		assert.Check(t, is.Equal(stdout, want), "%v: %s", tt.environ, stderr)
+	}
+}
+
+// TestTryListen checks a fixed port, which the variables of mailhostd serve do not change, and one that is taken.
+func TestTryListen(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	assert.NilError(t, err)
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	environ := []string{"MAILHOSTD_LISTEN=127.0.0.1:1", "PATH=" + os.Getenv("PATH")}
+	mailhostdtest.Fails(t, environ, cli.ExitFailure, "127.0.0.1:"+port, "try", "--control-listen", port, "true")
+	assert.NilError(t, l.Close())
+	code, stdout, stderr := mailhostdtest.RunWith(t, environ, "try", "--listen", port, "sh", "-c", `echo "$MAILHOST_BASE_URL"`)
+	assert.Check(t, code == cli.ExitOK && stdout == "http://127.0.0.1:"+port+"\n", "exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+}
+
+// TestTryUnknownFlag checks that a misspelled flag is not run as a command.
+func TestTryUnknownFlag(t *testing.T) {
+	t.Parallel()
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, `unknown flag --stricct, did you mean "--strict"?`, "try", "--stricct", "--", "true")
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, "unknown flag -x", "try", "-x", "true")
 }
 
 // TestTestFlags checks the flags for tests: recorded requests are replayed, and strict requests are refused.
