@@ -111,6 +111,9 @@ func (h server) outbox(r *http.Request) (any, error) {
 			return to != "" && !strings.EqualFold(to, m.To) || rule != "" && !strings.EqualFold(rule, m.ForwardingID)
 		})
 	})
+	if err == nil && prefersHTML(r) {
+		return outboxPage(items)
+	}
 	return map[string]any{"items": items}, err
 }
 

@@ -351,15 +351,17 @@ func TestDocuments(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	document := h.want(http.StatusOK, "GET", "/openapi.json", "")
-	schemas := document["components"].(map[string]any)["schemas"].(map[string]any)
+	schemas, ids := document["components"].(map[string]any)["schemas"].(map[string]any), map[any]bool{}
 	for _, r := range h.want(http.StatusOK, "GET", "/", "")["routes"].([]any) {
 		route := r.(map[string]any)
 		path, _ := document["paths"].(map[string]any)[route["path"].(string)].(map[string]any)
 		operation, ok := path[strings.ToLower(route["method"].(string))].(map[string]any)
-		assert.Check(t, ok, "%v is not described", route)
+		id := operation["operationId"]
+		assert.Check(t, ok && id != "" && !ids[id], "%v is not described, or its id %v is taken", route, id)
+		ids[id] = true
 		for _, p := range operation["parameters"].([]any) {
 			p := p.(map[string]any)
-			assert.Check(t, p["in"] != "query" || p["description"] != "", "%v: %v is not described", route, p["name"])
+			assert.Check(t, p["description"] != "", "%v: %v is not described", route, p["name"])
 		}
 	}
 	properties := schemas["Rule"].(map[string]any)["properties"].(map[string]any)

@@ -78,6 +78,8 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 					w.Header().Set("Location", body.location)
 				}
 				write(w, http.StatusCreated, body.body)
+			case page:
+				body.write(w)
 			default:
 				write(w, http.StatusOK, body)
 			}
@@ -143,7 +145,8 @@ func (h server) endpoints() []endpoint {
 		{http.MethodPost, "/faults/{id}/release", "releases the requests that a fault holds now", nil, nil, h.releaseFault},
 		{http.MethodGet, "/journal", "lists the newest requests; ?count=1 is an error unless as many match, and ?wait=10s waits for them", slices.Concat(journalFilters, awaits), nil, h.showJournal},
 		{http.MethodDelete, "/journal", "clears the journal", nil, nil, clearing(h.Journal.Clear)},
-		{http.MethodGet, "/outbox", "lists the newest messages, oldest first; ?count= and ?wait= as for the journal", slices.Concat([]string{"to", "forwarding_id"}, awaits), nil, h.outbox},
+		{http.MethodGet, "/outbox", "lists the newest messages, oldest first, to a browser as a page; ?count= and ?wait= as for the journal", slices.Concat([]string{"to", "forwarding_id"}, awaits), nil, h.outbox},
+		{http.MethodGet, "/outbox/{id}", "returns the HTML of a message", nil, nil, h.messageHTML},
 		{http.MethodDelete, "/outbox", "removes all messages", nil, nil, clearing(h.service.ClearOutbox)},
 		{http.MethodGet, "/clock", "returns the service's time", nil, nil, h.showClock},
 		{http.MethodPost, "/clock", `moves the clock: {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`, nil, clockChange{}, h.moveClock},

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"net/http"
 	"reflect"
 	"strings"
@@ -18,23 +19,45 @@ var parameters = map[string]string{
 	"method": "The method of the request.", "account": "The id of the account.", "path": "A part of the path.", "body": "A part of the request's body.",
 	"fault": "The id of the fault that was applied.", "credential": "none, service_account, access_token or owner.",
 	"to": "The recipient.", "forwarding_id": "The rule that the message is for.",
+	"id": "The id of the fault or the message.", "account_id": "The id of the account.", "name": "The name of the snapshot.",
+	"purchase_batch_id": "The id of the purchase.",
 }
 
-func (h server) openAPI(*http.Request) (any, error) {
+// operationIDs contains the id of each endpoint, which generated clients use as the name.
+var operationIDs = map[string]string{
+	"GET /": "list-endpoints", "GET /openapi.json": "get-openapi", "GET /healthz": "get-health",
+	"GET /faults": "list-faults", "POST /faults": "add-fault", "DELETE /faults": "clear-faults",
+	"GET /faults/{id}": "get-fault", "DELETE /faults/{id}": "remove-fault", "POST /faults/{id}/release": "release-fault",
+	"GET /journal": "list-journal", "DELETE /journal": "clear-journal",
+	"GET /outbox": "list-outbox", "GET /outbox/{id}": "get-message-html", "DELETE /outbox": "clear-outbox",
+	"GET /clock": "get-clock", "POST /clock": "move-clock",
+	"GET /fixture": "dump-fixture", "POST /fixture": "load-fixture", "GET /fixture/schema": "get-fixture-schema",
+	"GET /accounts": "list-accounts", "POST /accounts": "create-account", "DELETE /accounts/{account_id}": "delete-account",
+	"POST /payments/{purchase_batch_id}": "settle-payment",
+	"GET /snapshots":                     "list-snapshots", "PUT /snapshots/{name}": "save-snapshot", "POST /snapshots/{name}/load": "load-snapshot",
+	"POST /reset": "reset",
+}
+
+func (h server) openAPI(r *http.Request) (any, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	message := map[string]any{"type": "object", "required": []string{"error"}, "properties": map[string]any{"error": map[string]string{"type": "string"}}}
+	problem := map[string]any{"description": "The error.", "content": map[string]any{"application/json": map[string]any{"schema": message}}}
 	paths := map[string]map[string]any{}
 	for _, e := range h.endpoints() {
 		list := []map[string]any{}
 		for segment := range strings.SplitSeq(e.Path, "/") {
 			if name, ok := strings.CutPrefix(segment, "{"); ok {
-				list = append(list, map[string]any{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true, "schema": map[string]string{"type": "string"}})
+				name = strings.TrimSuffix(name, "}")
+				list = append(list, map[string]any{"name": name, "in": "path", "required": true, "description": parameters[name], "schema": map[string]string{"type": "string"}})
 			}
 		}
 		for _, name := range e.Query {
 			list = append(list, map[string]any{"name": name, "in": "query", "description": parameters[name], "schema": map[string]string{"type": "string"}})
 		}
-		problem := map[string]any{"description": "What is wrong, as {\"error\": …}."}
-		operation := map[string]any{"summary": e.About, "parameters": list, "responses": map[string]any{"2XX": map[string]any{"description": "It is done."}, "default": problem}}
+		operation := map[string]any{
+			"operationId": operationIDs[e.Method+" "+e.Path], "summary": strings.ToUpper(e.About[:1]) + e.About[1:], "parameters": list,
+			"responses": map[string]any{"2XX": map[string]any{"description": "Done."}, "4XX": problem, "5XX": problem},
+		}
 		if e.body != nil {
 			schema := registry.Schema(reflect.TypeOf(e.body), true, "")
 			operation["requestBody"] = map[string]any{"content": map[string]any{"application/json": map[string]any{"schema": schema}}}
@@ -45,7 +68,12 @@ func (h server) openAPI(*http.Request) (any, error) {
 		paths[e.Path][strings.ToLower(e.Method)] = operation
 	}
 	return map[string]any{
-		"openapi": "3.1.0", "info": map[string]string{"title": "mailhostd control plane", "version": "1"},
+		"openapi": "3.1.0",
+		"info": map[string]any{
+			"title": "mailhostd control plane", "version": "1", "description": "For tests of a running service; it needs no credential.",
+			"license": map[string]string{"name": "Mozilla Public License 2.0", "identifier": "MPL-2.0"},
+		},
+		"servers": []map[string]string{{"url": cmp.Or(strings.TrimSuffix(r.RequestURI, "/openapi.json"), "/"), "description": "This control plane."}}, "security": []any{},
 		"paths": paths, "components": map[string]any{"schemas": registry.Map()},
 	}, nil
 }

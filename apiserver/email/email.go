@@ -21,7 +21,7 @@ type Message struct {
 	Subject      string `json:"subject"`
 	// Text and HTML contain the same message.
 	Text string `json:"text"`
-	HTML string `json:"-"`
+	HTML string `json:"html"`
 	// Link is the verification link in Text and HTML.
 	Link string `json:"link"`
 	// SentAt is when the service wrote the message, by its own clock.
