@@ -24,7 +24,7 @@ func TestExamplesAreValid(t *testing.T) {
 	c := schemas(t)
 	checked := 0
 	walk(t, examples, func(path string) {
-		if filepath.Ext(path) == ".tf" || strings.HasSuffix(path, ".tfquery.hcl") || strings.HasSuffix(path, ".tftest.hcl") {
+		if filepath.Ext(path) == ".tf" || strings.HasSuffix(path, ".tfquery.hcl") || strings.HasSuffix(path, ".tftest.hcl") || strings.HasSuffix(path, ".tfmock.hcl") {
 			checked++
 			t.Run(strings.TrimPrefix(filepath.ToSlash(path), examples+"/"), func(t *testing.T) { c.check(t, path, read(t, path)) })
 		}

@@ -1,21 +1,15 @@
 # Runs without an account: the provider still checks the configuration, but the CLI makes
-# up what the server would compute. It needs OpenTofu 1.8 or any Terraform that this module
-# supports.
+# up what the server would compute, with the values of mailhost.tfmock.hcl. OpenTofu runs
+# mocked.tofutest.hcl instead.
 mock_provider "mailhost" {
-  mock_resource "mailhost_domain" {
-    defaults = { status = "active" }
-  }
-
-  override_resource {
-    target = mailhost_mailbox.this
-    values = { primary_email = "jane.doe@example.com" }
-  }
+  source = "./tests/mocks"
 }
 
 run "mocked" {
   variables {
     domain  = "example.com"
     members = { "jane.doe" = { first_name = "Jane", last_name = "Doe" } }
+    archive = "mail@archive.example"
   }
 
   assert {
