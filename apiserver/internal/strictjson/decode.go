@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/spelling"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/textfile"
 )
 
@@ -43,7 +44,7 @@ func Unmarshal(data []byte, v any) error {
 		offset, message = syntactic.ByteOffset, "this is not JSON: "+cmp.Or(syntactic.Err, err).Error()
 	case isSemantic && errors.Is(semantic.Err, json.ErrUnknownName):
 		offset, pointer = semantic.ByteOffset, semantic.JSONPointer.Parent()
-		message = fmt.Sprintf("unknown field %q; there are %s", semantic.JSONPointer.LastToken(), strings.Join(fieldsOf(semantic.GoType), ", "))
+		message = fmt.Sprintf("unknown field %q; %s", semantic.JSONPointer.LastToken(), spelling.Allowed(semantic.JSONPointer.LastToken(), fieldsOf(semantic.GoType)))
 	case isSemantic && semantic.Err != nil && semantic.JSONKind != jsontext.KindNumber:
 		offset, pointer, message = semantic.ByteOffset, semantic.JSONPointer, semantic.Err.Error()
 	case isSemantic:
