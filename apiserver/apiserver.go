@@ -168,6 +168,9 @@ func New(o Options) (*Service, error) {
 // Handler serves the API, the pages behind its links and the health endpoints.
 func (s *Service) Handler() http.Handler { return s.http }
 
+// Offers reports whether the service has an operation; PublishedOnly leaves out some.
+func (s *Service) Offers(operationID string) bool { return s.http.Offers(operationID) }
+
 // Client returns an HTTP client that calls the service in process. Requests require a credential;
 // their host is ignored.
 func (s *Service) Client() *http.Client { return s.http.Client(nil) }

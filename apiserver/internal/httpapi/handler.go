@@ -78,6 +78,16 @@ func New(o Options) *Handler {
 	return h
 }
 
+// Offers implements apiserver.Service.Offers.
+func (h *Handler) Offers(operationID string) bool {
+	for _, s := range h.operations {
+		if s.ID == operationID {
+			return true
+		}
+	}
+	return false
+}
+
 // Ready implements apiserver.Service.Ready.
 func (h *Handler) Ready(ctx context.Context) error {
 	if h.retiring.Load() || h.draining.Load() {

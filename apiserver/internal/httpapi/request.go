@@ -48,6 +48,9 @@ type Request struct {
 	Draining <-chan struct{}
 	// Now is the service's clock.
 	Now func() time.Time
+	// NameOf returns the name of the account's object with an id, such as an address, or "" without
+	// such an object. Unlike ids, names are the same in every run.
+	NameOf func(id string) string
 }
 
 // Name returns the operation's id, "verification", "payment", "health" or "other", for metrics.
@@ -117,6 +120,9 @@ func (h *Handler) begin(r *http.Request) *progress {
 	}
 	p.Operation = h.operations[p.Route]
 	p.Draining, p.Now = h.drained, h.Clock
+	p.NameOf = func(id string) string {
+		return h.Rules.NameOf(r.Context(), api.CanonicalID(p.Operation.PathValues(r.URL)["account_id"]), api.CanonicalID(id))
+	}
 	return p
 }
 
