@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
@@ -105,17 +107,43 @@ func (h server) reset(r *http.Request) (any, error) {
 }
 
 func (h server) outbox(r *http.Request) (any, error) {
-	to, rule := r.URL.Query().Get("to"), r.URL.Query().Get("forwarding_id")
+	q := r.URL.Query()
+	to, rule := q.Get("to"), q.Get("forwarding_id")
+	if to != "" {
+		address, err := emailaddr.Normalize(to)
+		if err != nil {
+			return nil, invalid(fmt.Errorf("to: %q is no address of a recipient: %w", to, err))
+		}
+		to = address
+	}
+	if rule != "" && !api.IsID(rule) {
+		return nil, invalid(fmt.Errorf("forwarding_id: %q is no id of a forwarding rule, which is a UUID", rule))
+	}
+	matches := func(m email.Message) bool {
+		return (to == "" || to == m.To) && (rule == "" || api.CanonicalID(rule) == m.ForwardingID)
+	}
 	items, err := await(h, r, func() []email.Message {
-		return slices.DeleteFunc(append([]email.Message{}, h.service.Outbox()...), func(m email.Message) bool {
-			return to != "" && !strings.EqualFold(to, m.To) || rule != "" && !strings.EqualFold(rule, m.ForwardingID)
-		})
+		return slices.DeleteFunc(append([]email.Message{}, h.service.Outbox()...), func(m email.Message) bool { return !matches(m) })
+	}, func() string {
+		var recipients []string
+		for _, m := range h.service.Outbox() {
+			if !matches(m) {
+				recipients = append(recipients, m.To+" (forwarding_id "+m.ForwardingID+")")
+			}
+		}
+		if recipients == nil {
+			return "the outbox contains no other message"
+		}
+		return "the other messages are to " + strings.Join(recipients[max(0, len(recipients)-nearestMessages):], ", ")
 	})
 	if err == nil && prefersHTML(r) {
 		return outboxPage(items)
 	}
 	return map[string]any{"items": items}, err
 }
+
+// nearestMessages limits the messages in the error of an assertion about the outbox.
+const nearestMessages = 5
 
 func (h server) showClock(*http.Request) (any, error) {
 	return map[string]any{"now": h.Clock.Now().UTC()}, nil

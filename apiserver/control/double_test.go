@@ -109,6 +109,16 @@ func TestResponsesOfFaults(t *testing.T) {
 			return r.status == 200 && strings.Contains(r.body, `"page_size":3`) && strings.Contains(r.body, `"total":4`)
 		}},
 		{`"delay":"20ms","jitter":true`, func(r response) bool { return r.status == 200 }},
+		{`"response":{"status":200,"body":"<!DOCTYPE html><title>Sign in</title>"}`, func(r response) bool {
+			return r.status == 200 && r.header.Get("Content-Type") == "text/html; charset=utf-8" && r.body == "<!DOCTYPE html><title>Sign in</title>"
+		}},
+		{`"response":{"status":200,"headers":{"Content-Type":"application/json","X-Cache":"HIT"},"body":"{\"items\": ["}`, func(r response) bool {
+			return r.status == 200 && r.header.Get("Content-Type") == "application/json" && r.header.Get("X-Cache") == "HIT" && r.body == `{"items": [`
+		}},
+		{`"response":{"status":402,"body":{"message":"pay <first>"}}`, func(r response) bool {
+			return r.status == 402 && r.header.Get("Content-Type") == "application/json" && r.body == `{"message":"pay <first>"}`+"\n"
+		}},
+		{`"response":{"status":204}`, func(r response) bool { return r.err == nil && r.status == 204 && r.body == "" }},
 	} {
 		id := h.want(201, "POST", "/faults", `{"operation":"list-workspaces",`+tt.rule+`}`)["id"].(string)
 		a := c.do("GET", "/workspaces?page_size=100", "")
@@ -132,12 +142,27 @@ func TestAwaitedLists(t *testing.T) {
 	assert.Check(t, len(items) == 1 && items[0].(map[string]any)["forwarding_id"] != "", "outbox: %v", items)
 	for query, want := range map[string]int{
 		"?count=2": 200, "?count=1": 409, "?count=3&wait=20ms": 409, "?count=1&method=post&body=a@example.org&account=" + accountID: 200,
-		"?count=1&path=/workspaces&credential=service_account": 200, "?count=0&fault=f1": 200, "?wait=1s&method=GET": 200, "?count=0&body=nobody": 200,
+		"?count=1&path=/workspaces&credential=service_account": 200, "?wait=1s&method=GET": 200, "?count=0&body=nobody": 200,
+		"?min_count=1": 200, "?min_count=3": 409, "?max_count=2": 200, "?max_count=1": 409, "?min_count=1&max_count=2": 200, "?min_count=3&max_count=4&wait=20ms": 409,
+		"?count=1&min_count=1": 422, "?min_count=2&max_count=1": 422, "?max_count=-1": 422, "?min_count=x": 422, "?count=0&body=nobody&wait=20ms": 200,
 	} {
 		got, result := h.call("GET", "/journal"+query, "")
 		assert.Check(t, got == want, "%s: %d %v, want %d", query, got, result, want)
 	}
 	h.want(http.StatusOK, "GET", "/outbox?count=0&to=b@example.org", "")
+	// With an upper limit alone, wait watches for more.
+	go func() { waited <- h.want(http.StatusConflict, "GET", "/journal?operation=list-domains&count=0&wait=10s", "") }()
+	time.Sleep(20 * time.Millisecond)
+	c.must("GET", "/domains", "")
+	assert.Check(t, is.Contains(apitest.Receive(t, waited)["error"], "1 match, want 0"))
+	// A failed assertion names what comes near.
+	for path, near := range map[string]string{
+		"/journal?operation=create-forwarding&body=b@example.org&count=1": `0 match, want 1; the nearest request is seq 2, POST /v1/public/accounts/` + accountID + `/forwarding, whose body is {"target_email":"a@example.org"}`,
+		"/journal?operation=create-forwarding&status=409&min_count=1":     "0 match, want at least 1; the nearest request is seq 2, POST /v1/public/accounts/" + accountID + "/forwarding, whose status is 201",
+		"/outbox?to=b@example.org&wait=1ms":                               "0 match, want at least 1; the other messages are to a@example.org (forwarding_id ",
+	} {
+		assert.Check(t, is.Contains(h.want(http.StatusConflict, "GET", path, "")["error"], near), path)
+	}
 	h.want(http.StatusNoContent, "DELETE", "/outbox", "")
 	h.want(http.StatusOK, "GET", "/outbox?count=0", "")
 }
@@ -284,6 +309,24 @@ func TestSnapshots(t *testing.T) {
 	ahead := time.Until(h.plane.Clock.Now())
 	assert.Check(t, ahead >= 59*time.Minute, "the clock is %s ahead", ahead)
 	h.want(http.StatusOK, "GET", "/outbox?count=1&to=a@example.org", "")
+	// Armed faults and the journal stay, and a held request ends.
+	held, failing := h.add(fault.Rule{Operation: "list-domains", Hold: fault.Before}), h.add(fault.Rule{Operation: "list-workspaces", Status: 500})
+	delayed := h.add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour)})
+	responses := c.later("GET", "/domains", "")
+	slow := c.later("GET", "", "")
+	h.held(held, 1)
+	_, err := h.plane.Faults.Await(t.Context(), delayed, func(s fault.State) bool { return s.Fired == 1 })
+	assert.NilError(t, err)
+	h.want(http.StatusNoContent, "POST", "/snapshots/full/load", "")
+	for _, ended := range []<-chan response{responses, slow} {
+		a := apitest.Receive(t, ended)
+		assert.Check(t, a.status == 200, "%+v", a)
+	}
+	a := c.do("GET", "/workspaces", "")
+	state, err := h.plane.Faults.Rule(held)
+	assert.Check(t, err == nil && state.Fired == 1 && state.Held == 0 && a.status == 500, "%+v, %+v, %v", state, a, err)
+	h.want(http.StatusOK, "GET", "/journal?count=1&fault="+failing, "")
+	h.want(http.StatusOK, "GET", "/journal?count=1&fault="+held, "")
 	items := h.want(http.StatusOK, "GET", "/snapshots", "")["items"].([]any)
 	assert.Check(t, len(items) == 1, "%v", items)
 }
@@ -318,8 +361,8 @@ func TestReplay(t *testing.T) {
 	assert.Assert(t, err == nil && recording.AccountID() == accountID, "%v, %+v", err, recording)
 	replayed := newReplay(t, recording)
 	assert.Check(t, is.Equal(normal(calls(replayed)), want), "replayed")
-	a := replayed.do("GET", "/domains", "")
-	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "recording"), "%+v", a)
+	a := replayed.do("GET", "/workspaces?page=2", "")
+	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "no response to this request; the nearest is seq 1, whose query is page=1"), "%+v", a)
 	a = replayed.do("POST", "/mailboxes/export", "{}")
 	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "not application/json"), "%+v", a)
 	_, err = journal.ReadRecording(strings.NewReader("no JSON"))

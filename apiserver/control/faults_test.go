@@ -175,22 +175,28 @@ func TestTruncateFault(t *testing.T) {
 			{"export-mailboxes", "POST", "/mailboxes/export", `{}`},
 		} {
 			whole := c.must(op.method, op.path, op.body).body
-			for _, n := range []int{0, 10, len(whole), 1 << 20} {
+			for _, n := range []int{0, 10, len(whole) - 1} {
 				rule := h.add(fault.Rule{Operation: op.id, Truncate: &n})
 				a := c.do(op.method, op.path, op.body)
-				sent := whole[:min(n, len(whole))]
-				assert.Check(t, a.status == 200 && a.err != nil && a.body == sent, "%s, %d bytes: %+v", op.id, n, a)
-				length := a.header.Get("Content-Length")
-				assert.Check(t, length == fmt.Sprint(max(len(whole), len(sent)+1)), "%s, %d bytes: Content-Length %s of %d", op.id, n, length, len(whole))
+				assert.Check(t, a.status == 200 && a.err != nil && a.body == whole[:n], "%s, %d bytes: %+v", op.id, n, a)
+				assert.Check(t, is.Equal(a.header.Get("Content-Length"), fmt.Sprint(len(whole))), "%s, %d bytes", op.id, n)
+				assert.NilError(t, h.plane.Faults.Remove(rule))
+			}
+			// A response that is not longer is sent whole, and the rule has not fired.
+			for _, n := range []int{len(whole), 1 << 20} {
+				rule := h.add(fault.Rule{Operation: op.id, Truncate: &n})
+				a := c.must(op.method, op.path, op.body)
+				state, err := h.plane.Faults.Rule(rule)
+				entries := h.recorded(op.id)
+				last := entries[len(entries)-1]
+				assert.Check(t, err == nil && a.body == whole && state.Matched == 1 && state.Fired == 0 && last.Fault == "" && last.Status == 200, "%s, %d bytes: %+v, %+v, %+v", op.id, n, a, state, last)
 				assert.NilError(t, h.plane.Faults.Remove(rule))
 			}
 		}
-		// A response without a body is dropped; the operation is executed.
-		c.Domain("example.net")
-		h.add(fault.Rule{Operation: "delete-domain", Truncate: new(5)})
-		a := c.do("DELETE", "/domains/example.net", "")
-		assert.Check(t, a.err != nil, "%+v", a)
-		assert.Check(t, is.Equal(c.total("/domains"), 1), "domains")
+		h.add(fault.Rule{Operation: fault.Any, Truncate: new(0), Times: 1})
+		c.must("DELETE", "/mailboxes/jane@example.com", "") // a response without a body
+		a := c.do("GET", "/domains", "")
+		assert.Check(t, a.status == 200 && a.err != nil, "%+v", a)
 	})
 }
 
@@ -199,7 +205,7 @@ func TestFaultSelection(t *testing.T) {
 	h := newHarness(t)
 	c := h.inProcess
 	c.Domain("example.com")
-	c.must("POST", "/mailboxes", mailbox("jane"))
+	jane := c.Mailbox("example.com", "jane")
 	c.must("POST", "/mailboxes", mailbox("john"))
 	for _, tt := range []struct {
 		rule         string
@@ -216,8 +222,11 @@ func TestFaultSelection(t *testing.T) {
 		{`{"operation":"*","account":"` + strings.ToUpper(accountID) + `"}`, "GET", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"local_part":"joe"}}`, "POST", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"local_part":"jim"}}`, "POST", "/mailboxes", false},
-		{`{"operation":"create-mailbox","body":{"note":null}}`, "POST", "/mailboxes", true},
-		{`{"operation":"create-mailbox","body":{"quota":null}}`, "POST", "/mailboxes", false},
+		{`{"operation":"create-mailbox","body":{"first_name":"F","last_name":"L"}}`, "POST", "/mailboxes", true},
+		{`{"operation":"create-mailbox","body":{"first_name":"F","last_name":"l"}}`, "POST", "/mailboxes", false},
+		{`{"operation":"get-mailbox","path":{"mailbox":"jane@example.com"}}`, "GET", "/mailboxes/" + jane, true},
+		{`{"operation":"get-mailbox","path":{"mailbox":"` + jane + `"}}`, "GET", "/mailboxes/jane@example.com", true},
+		{`{"operation":"get-mailbox","path":{"mailbox":"john@example.com"}}`, "GET", "/mailboxes/" + jane, false},
 		{`{"operation":"*","body":{"local_part":"joe"}}`, "GET", "/mailboxes", false},
 		{`{"operation":"*","headers":{"User-Agent":"TERRAFORM/1.11"}}`, "GET", "/mailboxes", true},
 		{`{"operation":"*","headers":{"user-agent":"tofu"}}`, "GET", "/mailboxes", false},
@@ -226,7 +235,7 @@ func TestFaultSelection(t *testing.T) {
 		added := h.want(201, "POST", "/faults", tt.rule[:len(tt.rule)-1]+`,"status":418}`)
 		body := ""
 		if tt.method == "POST" {
-			body = strings.Replace(mailbox("joe"), "{", `{"note":null,`, 1)
+			body = mailbox("joe")
 		}
 		a := c.do(tt.method, tt.path, body, "User-Agent", "provider terraform/1.11.4")
 		assert.Check(t, (a.status == 418) == tt.hit, "%s on %s %s: %+v", tt.rule, tt.method, tt.path, a)
@@ -275,9 +284,9 @@ func TestFaultTimes(t *testing.T) {
 
 func TestPercentIsReproducible(t *testing.T) {
 	t.Parallel()
-	first := pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200)
-	assert.Check(t, is.Equal(pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200), first), "two sequences with the same seed:\n%s", first)
-	other := pattern(t, fault.Rule{Percent: 30, Seed: 43}, 200)
+	first := pattern(t, fault.Rule{Percent: 30, Seed: new(uint64(42))}, 200)
+	assert.Check(t, is.Equal(pattern(t, fault.Rule{Percent: 30, Seed: new(uint64(42))}, 200), first), "two sequences with the same seed:\n%s", first)
+	other := pattern(t, fault.Rule{Percent: 30, Seed: new(uint64(43))}, 200)
 	assert.Check(t, other != first, "another seed produces the same sequence")
 	n := strings.Count(first, "x")
 	assert.Check(t, n >= 40 && n <= 80, "%d of 200 at 30 percent", n)
@@ -336,13 +345,13 @@ func TestInvalidFaults(t *testing.T) {
 	for body, wants := range map[string][]string{
 		``:   {"JSON object"},
 		`[]`: {"JSON object"},
-		`{}`: {`operation: unknown id ""`, "status, drop, hold, truncate, page_size, delay: set one"},
+		`{}`: {`operation: unknown id ""`, "status, response, drop, hold, truncate, page_size, delay: set one"},
 		`{"operation":"*","status":500,"when":"now"}`: {`unknown field "when"; there are operation, account`},
 		`{"operation":"nope","status":200,"nth":1,"every":2}`: {
 			"status: must be 400 to 599", "nth, every, percent: set at most one", `operation: unknown id "nope"`,
 		},
 		`{"operation":"get-mailbox","status":500,"drop":"after","account":"x","path":{"domain":"x"}}`: {
-			"account: must be", `path: the operation has no parameter "domain"`, "status, drop, hold, truncate, page_size: set exactly one",
+			"account: must be", `path: the operation has no parameter "domain"`, "status, response, drop, hold, truncate, page_size: set exactly one",
 		},
 		`{"operation":"list-authorizations","page_size":1}`: {
 			"page_size: the operation returns no pages",
@@ -354,7 +363,7 @@ func TestInvalidFaults(t *testing.T) {
 		`{"operation":"*","status":500,"percent":101}`:     {"percent: must be above 0"},
 		`{"operation":"*","status":500,"seed":1}`:          {"seed: requires percent"},
 		`{"operation":"*","status":500,"times":0}`:         {"times: must be 1 to"},
-		`{"operation":"*","drop":"after","retry_after":1}`: {"retry_after, after: require status"},
+		`{"operation":"*","drop":"after","retry_after":1}`: {"retry_after: requires status"},
 		`{"operation":"*","status":500,"retry_after":1e9}`: {"retry_after: must be"},
 		`{"operation":"*","delay":5}`:                      {`delay: must be a duration such as "250ms"`},
 		`{"operation":"*","delay":"-5s"}`:                  {"delay: must not be negative"},

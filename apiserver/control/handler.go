@@ -19,6 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/route"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/spelling"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
@@ -105,15 +106,15 @@ func (e endpoint) check(r *http.Request) error {
 		return invalid(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !slices.Contains(e.Query, name) {
-			known := "the endpoint has none"
-			if e.Query != nil {
-				known = "there are " + strings.Join(e.Query, ", ")
-			}
-			return invalid(fmt.Errorf("unknown parameter %q; %s", name, known))
-		}
-		if len(query[name]) > 1 {
+		switch {
+		case !slices.Contains(e.Query, name) && e.Query == nil:
+			return invalid(fmt.Errorf("unknown parameter %q; the endpoint has none", name))
+		case !slices.Contains(e.Query, name):
+			return invalid(fmt.Errorf("unknown parameter %q; %s", name, spelling.Allowed(name, e.Query)))
+		case len(query[name]) > 1:
 			return invalid(fmt.Errorf("the parameter %q is given twice", name))
+		case query.Get(name) == "":
+			return invalid(fmt.Errorf("the parameter %q is empty; give it a value, or leave it out", name))
 		}
 	}
 	if e.body != nil {
@@ -128,7 +129,7 @@ func (e endpoint) check(r *http.Request) error {
 
 // awaits lists the parameters of awaited lists, journalFilters those of the journal.
 var (
-	awaits         = []string{"count", "wait"}
+	awaits         = []string{"count", "min_count", "max_count", "wait"}
 	journalFilters = []string{"operation", "status", "since", "method", "account", "path", "body", "fault", "credential"}
 )
 
@@ -143,7 +144,7 @@ func (h server) endpoints() []endpoint {
 		{http.MethodGet, "/faults/{id}", "returns a fault; with ?held=1 it waits until the fault holds a request, up to ?timeout=10s", []string{"held", "timeout"}, nil, h.showFault},
 		{http.MethodDelete, "/faults/{id}", "removes a fault and releases the requests that it holds", nil, nil, h.removeFault},
 		{http.MethodPost, "/faults/{id}/release", "releases the requests that a fault holds now", nil, nil, h.releaseFault},
-		{http.MethodGet, "/journal", "lists the newest requests; ?count=1 is an error unless as many match, and ?wait=10s waits for them", slices.Concat(journalFilters, awaits), nil, h.showJournal},
+		{http.MethodGet, "/journal", "lists the newest requests; ?count=1, or ?min_count=1 and ?max_count=2, is an error unless as many match, and ?wait=10s waits for them", slices.Concat(journalFilters, awaits), nil, h.showJournal},
 		{http.MethodDelete, "/journal", "clears the journal", nil, nil, clearing(h.Journal.Clear)},
 		{http.MethodGet, "/outbox", "lists the newest messages, oldest first, to a browser as a page; ?count= and ?wait= as for the journal", slices.Concat([]string{"to", "forwarding_id"}, awaits), nil, h.outbox},
 		{http.MethodGet, "/outbox/{id}", "returns the HTML of a message", nil, nil, h.messageHTML},
@@ -159,7 +160,7 @@ func (h server) endpoints() []endpoint {
 		{http.MethodPost, "/payments/{purchase_batch_id}", "settles the payment of a purchase", nil, nil, h.settlePayment},
 		{http.MethodGet, "/snapshots", "lists the snapshots", nil, nil, h.listSnapshots},
 		{http.MethodPut, "/snapshots/{name}", "saves all data, tokens included, the outbox and the clock under a name", nil, nil, h.saveSnapshot},
-		{http.MethodPost, "/snapshots/{name}/load", "restores what a snapshot has", nil, nil, h.loadSnapshot},
+		{http.MethodPost, "/snapshots/{name}/load", "restores the data, the outbox and the clock of a snapshot; faults and journal stay, and requests that a fault holds are released", nil, nil, h.loadSnapshot},
 		{http.MethodPost, "/reset", "deletes everything, loads the fixture that the service was started with, and creates the accounts with a chosen token again", nil, nil, h.reset},
 	}
 }

@@ -64,5 +64,5 @@ func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), er
 		names = append(names, r.(*apiserver.Request).Name()+" ("+r.(*apiserver.Request).ID+")")
 	}
 	slices.Sort(names)
-	return nil, &httpError{http.StatusConflict, fmt.Errorf("only the faults are removed, because requests are still in flight; check that their clients end them: %s", strings.Join(names, ", "))}
+	return nil, &httpError{http.StatusConflict, fmt.Errorf("nothing is restored, because requests are still in flight that no fault holds any more; check that their clients end them: %s", strings.Join(names, ", "))}
 }

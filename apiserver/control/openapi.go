@@ -14,7 +14,8 @@ import (
 // parameters describes the parameters of all endpoints.
 var parameters = map[string]string{
 	"held": "Waits until the fault holds that many requests.", "timeout": "How long to wait for held requests, such as 10s.",
-	"count": "Fails with a 409 unless exactly that many match.", "wait": "How long to wait until count match, by default one, such as 10s.",
+	"count": "Fails with a 409 unless exactly that many match.", "min_count": "Fails with a 409 if fewer match.", "max_count": "Fails with a 409 if more match.",
+	"wait":      "How long to wait until enough match, by default one, such as 10s. With an upper limit alone, such as count=0: how long it must hold.",
 	"operation": "The operationId of the request.", "status": "The status code of the response.", "since": "Only requests after this seq.",
 	"method": "The method of the request.", "account": "The id of the account.", "path": "A part of the path.", "body": "A part of the request's body.",
 	"fault": "The id of the fault that was applied.", "credential": "none, service_account, access_token or owner.",

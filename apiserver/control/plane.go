@@ -97,7 +97,11 @@ func (p *Plane) addHostile() {
 // New requests wait. Faults release the requests in flight, which end first. If they don't end
 // within ten seconds, the error lists them, and accounts, journal and clock are unchanged.
 func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
-	return p.restore(ctx, 0, func(ctx context.Context) error {
+	release := func() {
+		p.Faults.Clear()
+		p.addHostile()
+	}
+	return p.restore(ctx, release, 0, func(ctx context.Context) error {
 		if err := s.Reset(ctx, p.Fixture); err != nil {
 			return err
 		}
@@ -108,16 +112,15 @@ func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
 				return err
 			}
 		}
+		p.Journal.Clear()
 		return nil
 	})
 }
 
-// restore sets the clock's offset and calls change while no request is in flight.
-func (p *Plane) restore(ctx context.Context, offset time.Duration, change func(context.Context) error) error {
-	resume, err := p.inFlight.pause(ctx, func() {
-		p.Faults.Clear()
-		p.addHostile()
-	})
+// restore sets the clock's offset and calls change while no request is in flight. release makes
+// faults end the requests in flight.
+func (p *Plane) restore(ctx context.Context, release func(), offset time.Duration, change func(context.Context) error) error {
+	resume, err := p.inFlight.pause(ctx, release)
 	if err != nil {
 		return err
 	}
@@ -127,6 +130,5 @@ func (p *Plane) restore(ctx context.Context, offset time.Duration, change func(c
 		p.Clock.offset.Store(before)
 		return err
 	}
-	p.Journal.Clear()
 	return nil
 }

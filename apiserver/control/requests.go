@@ -11,12 +11,12 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/spelling"
 )
 
 // The default timeout of GET /faults/{id}?held, and the maximum of every timeout.
@@ -38,6 +38,11 @@ func (h server) addFault(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, invalid(err)
 	}
+	if rule.Operation != fault.Any {
+		if err := h.checkOffered(rule.Operation); err != nil {
+			return nil, err
+		}
+	}
 	id, err := h.Faults.Add(rule)
 	if err != nil {
 		return nil, err
@@ -45,26 +50,55 @@ func (h server) addFault(r *http.Request) (any, error) {
 	return created{fault.State{ID: id, Rule: rule}, "faults/" + id}, nil // relative to this control plane
 }
 
+// checkOffered returns an error for an operation that the service leaves out.
+func (h server) checkOffered(operation string) error {
+	if h.service.Offers(operation) {
+		return nil
+	}
+	return invalid(fmt.Errorf("operation: this server offers the published operations only, without %s", operation))
+}
+
 func (h server) showFault(r *http.Request) (any, error) {
-	held := 0
-	timeout, err := durationOf(r.URL.Query(), "timeout", defaultWait)
+	q := r.URL.Query()
+	timeout, err := durationOf(q, "timeout", defaultWait)
 	if err != nil {
 		return nil, err
 	}
-	if s := r.URL.Query().Get("held"); s != "" {
-		if held, err = strconv.Atoi(s); err != nil || held < 0 {
-			return nil, invalid(errors.New("held: must be a whole number"))
-		}
+	held, waits, err := numberOf(q, "held")
+	if err != nil {
+		return nil, err
 	}
-	var state fault.State
+	state, err := h.Faults.Rule(r.PathValue("id"))
+	switch {
+	case err != nil:
+		return nil, err
+	case !waits && q.Has("timeout"):
+		return nil, invalid(errors.New("timeout: requires held"))
+	case held > 0 && state.Hold == "":
+		return nil, invalid(fmt.Errorf("held: the fault %s holds no requests, because it lacks a hold", state.ID))
+	}
 	holds := h.poll(r, timeout, func() bool {
 		state, err = h.Faults.Rule(r.PathValue("id"))
 		return err != nil || state.Held >= held
 	})
 	if !holds {
-		return nil, &httpError{http.StatusConflict, fmt.Errorf("the fault %s holds %d requests after %s, want %d", state.ID, state.Held, timeout, held)}
+		return nil, &httpError{http.StatusConflict, fmt.Errorf("the fault %s holds %d requests after %s, want %d; it matched %d; %s", state.ID, state.Held, timeout, held, state.Matched, h.nearestTo(state.Rule))}
 	}
 	return state, err
+}
+
+// nearestTo describes the newest request for a rule's operation, or else the nearest request.
+func (h server) nearestTo(r fault.Rule) string {
+	filter := journal.Filter{AccountID: r.Account}
+	if r.Operation != fault.Any {
+		filter.Operation = r.Operation
+	}
+	entries := h.Journal.Entries(filter)
+	if len(entries) == 0 {
+		return h.Journal.Nearest(filter)
+	}
+	newest := entries[len(entries)-1]
+	return fmt.Sprintf("the newest request for the operation was seq %d, %s %s", newest.Seq, newest.Method, newest.Path)
 }
 
 func (h server) removeFault(r *http.Request) (any, error) {
@@ -77,31 +111,75 @@ func (h server) releaseFault(r *http.Request) (any, error) {
 }
 
 func (h server) showJournal(r *http.Request) (any, error) {
-	q := r.URL.Query()
-	filter := journal.Filter{
-		Operation: q.Get("operation"), Method: q.Get("method"), AccountID: q.Get("account"), Path: q.Get("path"), Body: q.Get("body"),
-		Fault: q.Get("fault"), Credential: q.Get("credential"),
-	}
-	if isIt := func(s api.Spec) bool { return s.ID == filter.Operation }; filter.Operation != "" && !slices.ContainsFunc(api.Specs(), isIt) {
-		return nil, invalid(fmt.Errorf("operation: unknown id %q; use an operationId of the OpenAPI document", filter.Operation))
-	}
-	if known := []string{"", journal.None, journal.ServiceAccount, journal.AccessToken, journal.Owner}; !slices.Contains(known, filter.Credential) {
-		return nil, invalid(fmt.Errorf("credential: must be one of %s", strings.Join(known[1:], ", ")))
-	}
-	var err error
-	if s := q.Get("status"); s != "" {
-		if filter.Status, err = strconv.Atoi(s); err != nil || filter.Status < 100 || filter.Status > 599 {
-			return nil, invalid(errors.New("status: must be a status code; use fault for requests that got none"))
-		}
-	}
-	if s := q.Get("since"); s != "" {
-		if filter.Since, err = strconv.ParseInt(s, 10, 64); err != nil {
-			return nil, invalid(errors.New("since: must be the seq of an entry"))
-		}
+	filter, err := h.journalFilter(r)
+	if err != nil {
+		return nil, err
 	}
 	last, dropped := h.Journal.Last() // read before the entries, so that ?since=last_seq misses none
-	entries, err := await(h, r, func() []journal.Entry { return h.Journal.Entries(filter) })
+	entries, err := await(h, r, func() []journal.Entry { return h.Journal.Entries(filter) }, func() string { return h.Journal.Nearest(filter) })
 	return map[string]any{"items": entries, "last_seq": last, "dropped": dropped}, err
+}
+
+// journalFilter returns the filter of a request. It is an error if the filter can't match, because a
+// test could pass for the wrong reason.
+func (h server) journalFilter(r *http.Request) (journal.Filter, error) {
+	q := r.URL.Query()
+	status, withStatus, err := numberOf(q, "status")
+	since, _, errSince := numberOf(q, "since")
+	filter := journal.Filter{
+		Operation: q.Get("operation"), Method: q.Get("method"), AccountID: q.Get("account"), Path: q.Get("path"), Body: q.Get("body"),
+		Fault: q.Get("fault"), Credential: q.Get("credential"), Status: status, Since: int64(since),
+	}
+	if withStatus && status == 0 {
+		filter.Status = -1 // not every status
+	}
+	if err = cmp.Or(err, errSince, filter.Check()); err != nil {
+		return filter, invalid(err)
+	}
+	if last, _ := h.Journal.Last(); filter.Since > last {
+		return filter, invalid(fmt.Errorf("since: the seq of the newest request is %d", last))
+	}
+	if filter.Fault != "" && !h.Faults.Added(filter.Fault) {
+		return filter, invalid(fmt.Errorf("fault: there was no fault %s", filter.Fault))
+	}
+	if filter.Operation != "" {
+		if err := cmp.Or(h.checkOffered(filter.Operation), h.checkStatus(filter)); err != nil {
+			return filter, err
+		}
+	}
+	return filter, h.checkJournaled(r.Context(), filter.AccountID)
+}
+
+// checkStatus returns an error for a status that neither the operation nor a fault has as its success.
+func (h server) checkStatus(f journal.Filter) error {
+	success := 0
+	for _, s := range api.Specs() {
+		if s.ID == f.Operation {
+			success = s.Status
+		}
+	}
+	sent := func(s fault.State) bool { return s.Response != nil && s.Response.Status == f.Status }
+	if f.Status == 0 || f.Status >= http.StatusBadRequest || f.Status == success || slices.ContainsFunc(h.Faults.Rules(), sent) ||
+		len(h.Journal.Entries(journal.Filter{Operation: f.Operation, Status: f.Status})) > 0 {
+		return nil
+	}
+	return invalid(fmt.Errorf("status: a successful %s has the status %d", f.Operation, success))
+}
+
+// checkJournaled returns an error for the id of an account without requests that the service does not
+// contain.
+func (h server) checkJournaled(ctx context.Context, id string) error {
+	if id == "" || h.Replay != nil || len(h.Journal.Entries(journal.Filter{AccountID: id})) > 0 {
+		return nil
+	}
+	if err := h.checkReachable(id); err != nil {
+		return err
+	}
+	ids, err := h.service.Accounts(ctx)
+	if err == nil && !slices.Contains(ids, api.CanonicalID(id)) {
+		err = invalid(fmt.Errorf("account: there is no account %s; %s", id, spelling.Allowed(id, ids)))
+	}
+	return err
 }
 
 // pollInterval is the time between two checks of an awaited condition.
@@ -124,36 +202,65 @@ func (h server) poll(r *http.Request, timeout time.Duration, done func() bool) b
 	return true
 }
 
-// await returns a list's items as soon as their number equals the request's parameter count, by
-// default at least one. It waits as long as the parameter wait allows. Any other number of items is
-// an error, so that a test can't overlook it.
-func await[T any](h server, r *http.Request, list func() []T) ([]T, error) {
+// await returns a list's items as soon as the request's parameters count, or min_count and max_count,
+// permit their number; by default at least one is needed. It waits as long as the parameter wait
+// allows, and with an upper limit alone watches that long. Any other number of items is an error, so
+// that a test can't overlook it. nearest describes an item that almost matches.
+func await[T any](h server, r *http.Request, list func() []T, nearest func() string) ([]T, error) {
 	q := r.URL.Query()
 	wait, err := durationOf(q, "wait", 0)
-	if err != nil {
+	count, exact, errCount := numberOf(q, "count")
+	least, hasLeast, errLeast := numberOf(q, "min_count")
+	most, hasMost, errMost := numberOf(q, "max_count")
+	if err = cmp.Or(err, errCount, errLeast, errMost); err != nil {
 		return nil, err
 	}
-	if q.Get("count") == "" && q.Get("wait") == "" {
+	want := fmt.Sprintf("at least %d", least)
+	switch {
+	case exact && (hasLeast || hasMost):
+		return nil, invalid(errors.New("count: leave it out with min_count or max_count"))
+	case hasLeast && hasMost && least > most:
+		return nil, invalid(errors.New("min_count: must not be above max_count"))
+	case exact:
+		least, most, hasMost, want = count, count, true, strconv.Itoa(count)
+	case hasLeast && hasMost:
+		want = fmt.Sprintf("%d to %d", least, most)
+	case hasMost:
+		want = fmt.Sprintf("at most %d", most)
+	case !hasLeast && !q.Has("wait"):
 		return list(), nil
-	}
-	want, err := strconv.Atoi(cmp.Or(q.Get("count"), "1"))
-	if err != nil || want < 0 {
-		return nil, invalid(errors.New("count: must be a whole number"))
+	case !hasLeast:
+		least, want = 1, "at least 1"
 	}
 	var items []T
 	h.poll(r, wait, func() bool {
 		items = list()
-		return len(items) >= want
+		return len(items) >= least && (least > 0 || len(items) > most)
 	})
-	if len(items) < want || q.Get("count") != "" && len(items) > want {
-		return nil, &httpError{http.StatusConflict, fmt.Errorf("%d match, want %d", len(items), want)}
+	switch {
+	case len(items) < least:
+		return nil, &httpError{http.StatusConflict, fmt.Errorf("%d match, want %s; %s", len(items), want, nearest())}
+	case hasMost && len(items) > most:
+		return nil, &httpError{http.StatusConflict, fmt.Errorf("%d match, want %s", len(items), want)}
 	}
 	return items, nil
 }
 
+// numberOf returns a parameter that is a whole number, and whether it is given.
+func numberOf(q url.Values, name string) (n int, given bool, err error) {
+	if !q.Has(name) {
+		return 0, false, nil
+	}
+	n, err = strconv.Atoi(q.Get(name))
+	if err != nil || n < 0 {
+		return 0, true, invalid(fmt.Errorf("%s: must be a whole number, such as 1", name))
+	}
+	return n, true, nil
+}
+
 // durationOf returns a parameter that limits the wait of a request.
 func durationOf(q url.Values, name string, byDefault time.Duration) (time.Duration, error) {
-	if q.Get(name) == "" {
+	if !q.Has(name) {
 		return byDefault, nil
 	}
 	d, err := time.ParseDuration(q.Get(name))
@@ -187,8 +294,8 @@ func (h server) saveSnapshot(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// loadSnapshot restores a snapshot of saveSnapshot. Faults, journal and requests in flight are
-// treated as in Reset.
+// loadSnapshot restores a snapshot of saveSnapshot. Faults and journal stay. Requests in flight end
+// first, as in Reset.
 func (h server) loadSnapshot(r *http.Request) (any, error) {
 	h.mu.Lock()
 	saved, ok := h.snapshots[r.PathValue("name")]
@@ -196,5 +303,5 @@ func (h server) loadSnapshot(r *http.Request) (any, error) {
 	if !ok {
 		return nil, &httpError{http.StatusNotFound, errors.New("there is no snapshot of that name")}
 	}
-	return nil, h.restore(r.Context(), saved.offset, saved.restore)
+	return nil, h.restore(r.Context(), h.Faults.Interrupt, saved.offset, saved.restore)
 }

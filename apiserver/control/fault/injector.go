@@ -16,22 +16,27 @@
 // Rules are tried in the order in which they were added. At most one rule fires for a request; the
 // rules after it don't count the request. Rules are in memory only.
 //
+// A seed is a run: the choices of Percent and Jitter follow from the rule, its seed, the operation,
+// the object's natural key and the number of the attempt (chance.go), so that clients with concurrent
+// requests meet the same faults in each run. Nth, Every and Times count requests as they arrive.
+//
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package fault
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // ErrNotFound is returned for the id of a rule that does not exist.
@@ -43,12 +48,17 @@ const pollInterval = 10 * time.Millisecond
 // Injector applies rules to requests. The zero value contains no rules. It is safe for concurrent
 // use and must not be copied.
 type Injector struct {
-	// Seed begins the random sequences of rules without a Seed.
+	// Seed is the seed of rules without a Seed.
 	Seed uint64
 
-	mu    sync.Mutex
-	rules []*activeRule
-	added int
+	mu       sync.Mutex
+	rules    []*activeRule
+	added    int
+	attempts map[string]int // by account, operation and natural key
+	// interrupted is closed by Interrupt, which replaces it.
+	interrupted chan struct{}
+
+	names sync.Map // by id: the names of objects, also after their deletion
 }
 
 // State is a rule with its counters.
@@ -64,7 +74,7 @@ type State struct {
 
 type activeRule struct {
 	State
-	random *rand.Rand
+	salt string // the rule with its seed
 	// removed is closed when the rule is removed, released by the next Release, which replaces it.
 	removed, released chan struct{}
 }
@@ -82,12 +92,23 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 	defer i.mu.Unlock()
 	i.added++
 	id = "f" + strconv.Itoa(i.added)
+	// Equal rules draw different numbers.
+	salt := fmt.Sprintf("%d %s", i.Seed, data)
+	for slices.ContainsFunc(i.rules, func(a *activeRule) bool { return a.salt == salt }) {
+		salt += "+"
+	}
 	i.rules = append(i.rules, &activeRule{
-		State:   State{ID: id, Rule: r},
-		random:  rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)), //nolint:gosec // must be reproducible
-		removed: make(chan struct{}), released: make(chan struct{}),
+		State: State{ID: id, Rule: r}, salt: salt, removed: make(chan struct{}), released: make(chan struct{}),
 	})
 	return id, nil
+}
+
+// Added reports whether id is of a rule that was added, also if it was removed.
+func (i *Injector) Added(id string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n, err := strconv.Atoi(strings.TrimPrefix(id, "f"))
+	return err == nil && 1 <= n && n <= i.added && id == "f"+strconv.Itoa(n)
 }
 
 // Rules returns all rules in order.
@@ -128,14 +149,25 @@ func (i *Injector) Remove(id string) error {
 	})
 }
 
-// Clear removes every rule.
+// Clear removes every rule, and begins to count attempts anew.
 func (i *Injector) Clear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, a := range i.rules {
 		close(a.removed)
 	}
-	i.rules = nil
+	i.rules, i.attempts = nil, nil
+	i.names.Clear()
+}
+
+// Interrupt ends all delays and releases all held requests, and keeps the rules.
+func (i *Injector) Interrupt() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.interrupted != nil {
+		close(i.interrupted)
+		i.interrupted = nil
+	}
 }
 
 // Release releases the requests that a rule is holding, and returns their number. The rule holds
@@ -149,8 +181,12 @@ func (i *Injector) Release(id string) (released int, err error) {
 	return released, err
 }
 
-// AwaitHeld waits until a rule holds at least n requests; see Await.
+// AwaitHeld waits until a rule holds at least n requests; see Await. A rule without a Hold is an
+// error.
 func (i *Injector) AwaitHeld(ctx context.Context, id string, n int) (State, error) {
+	if state, err := i.Rule(id); err == nil && state.Hold == "" {
+		return state, fmt.Errorf("the fault %s holds no requests, because it lacks a hold", id)
+	}
 	return i.Await(ctx, id, func(s State) bool { return s.Held >= n })
 }
 
@@ -170,36 +206,77 @@ func (i *Injector) Await(ctx context.Context, id string, condition func(State) b
 	}
 }
 
-// pick returns the rule that fires for a request, or nil, its delay, and the request, with a
-// buffered body if pick read it.
-func (i *Injector) pick(r *http.Request) (picked *activeRule, delay time.Duration, read *http.Request) {
+// firing is a rule that fires for a request.
+type firing struct {
+	*activeRule
+	delay time.Duration
+	// attempt is zero if no rule for the operation leaves anything to chance.
+	attempt
+	interrupted <-chan struct{}
+}
+
+// pick returns the rule that fires for a request, or nil, and the request, with a buffered body if
+// pick read it.
+func (i *Injector) pick(r *http.Request) (*firing, *http.Request) {
 	operation := apiserver.RequestOf(r.Context()).Operation
-	if !slices.ContainsFunc(i.Rules(), func(s State) bool { return s.names(operation) }) {
-		return nil, 0, r
+	named, chance := false, false
+	for _, s := range i.Rules() {
+		if s.names(operation) {
+			named, chance = true, chance || s.Percent > 0 || s.Jitter
+		}
+	}
+	if !named {
+		return nil, r
 	}
 	r, body := withBodyRead(r)
+	f := new(firing)
+	if chance {
+		f.attempt = i.attemptOf(r, body)
+	}
+	request := apiserver.RequestOf(r.Context())
+	same := func(value, want string) bool {
+		return strings.EqualFold(value, want) || api.IsID(value) != api.IsID(want) && strings.EqualFold(i.nameOf(request, value), i.nameOf(request, want))
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, a := range i.rules {
-		if a.selects(operation, r, body) && a.fires() {
-			delay = time.Duration(a.Delay)
-			if a.Jitter {
-				delay = time.Duration(a.random.Int64N(int64(delay)))
-			}
-			return a, delay, r
+		if !a.selects(operation, r, body, same) || !a.fires(f.attempt) {
+			continue
 		}
+		if a.Truncate == nil { // otherwise the response decides
+			a.Fired++
+		}
+		if i.interrupted == nil {
+			i.interrupted = make(chan struct{})
+		}
+		f.activeRule, f.delay, f.interrupted = a, time.Duration(a.Delay), i.interrupted
+		if a.Jitter {
+			f.delay = time.Duration(float64(f.delay) * a.draw("delay", f.attempt))
+		}
+		return f, r
 	}
-	return nil, 0, r
+	return nil, r
 }
 
 // fires counts a selected request and reports whether the rule acts on it.
-func (a *activeRule) fires() bool {
+func (a *activeRule) fires(at attempt) bool {
 	a.Matched++
 	switch {
 	case a.Nth > 0 && a.Matched != a.Nth,
 		a.Every > 0 && a.Matched%a.Every != 0,
-		a.Percent > 0 && a.random.Float64()*100 >= a.Percent,
+		a.Percent > 0 && a.draw("percent", at)*100 >= a.Percent,
 		a.Times > 0 && a.Fired >= a.Times:
+		return false
+	}
+	return true
+}
+
+// truncates counts a response that a rule truncates, and reports whether it does: the response must
+// be longer.
+func (i *Injector) truncates(a *activeRule, length int) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if length <= *a.Truncate || a.Times > 0 && a.Fired >= a.Times {
 		return false
 	}
 	a.Fired++
@@ -207,25 +284,26 @@ func (a *activeRule) fires() bool {
 }
 
 // hold waits until the request is released.
-func (i *Injector) hold(r *http.Request, a *activeRule) {
+func (i *Injector) hold(r *http.Request, f *firing) {
 	i.mu.Lock()
-	a.Held++
-	released := a.released
+	f.Held++
+	released := f.released
 	i.mu.Unlock()
-	wait(r, a, released)
+	wait(r, f, released)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if a.released == released { // otherwise Release has reset Held
-		a.Held--
+	if f.released == released { // otherwise Release has reset Held
+		f.Held--
 	}
 }
 
-// wait waits for a channel, but not longer than until the rule is removed, the client disconnects
-// or the service drains.
-func wait[T any](r *http.Request, a *activeRule, until <-chan T) {
+// wait waits for a channel, but not longer than until the rule is removed, Interrupt is called, the
+// client disconnects or the service drains.
+func wait[T any](r *http.Request, f *firing, until <-chan T) {
 	select {
 	case <-until:
-	case <-a.removed:
+	case <-f.removed:
+	case <-f.interrupted:
 	case <-r.Context().Done():
 	case <-apiserver.RequestOf(r.Context()).Draining:
 	}

@@ -16,60 +16,77 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Observer is a ResponseWriter that records the rule applied to its request.
+// Observer is a ResponseWriter that records the rule applied to its request, with the request's
+// natural key and the number of the attempt. Both are empty without rules that leave a choice to
+// chance.
 type Observer interface {
-	FaultApplied(ruleID string)
+	FaultApplied(ruleID, key string, attempt int)
 }
 
 // Middleware applies the rules to requests. Wrap it, in apiserver.Options.Middleware, in the
 // middleware that observes requests. An Observer must wrap it directly.
 func (i *Injector) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, delay, r := i.pick(r)
-		if a == nil {
+		f, r := i.pick(r)
+		if f == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if o, ok := w.(Observer); ok {
-			o.FaultApplied(a.ID)
-		}
-		i.apply(a, delay, w, r, next)
+		i.apply(f, w, r, next)
 	})
 }
 
-// apply performs the rule's action.
-func (i *Injector) apply(a *activeRule, delay time.Duration, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if delay > 0 {
-		wait(r, a, time.After(delay))
+// observe reports the rule to an Observer.
+func (f *firing) observe(w http.ResponseWriter) {
+	if o, ok := w.(Observer); ok {
+		o.FaultApplied(f.ID, f.key, f.n)
 	}
-	if a.Hold == Before {
-		i.hold(r, a)
+}
+
+// apply performs the rule's action.
+func (i *Injector) apply(f *firing, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if f.Truncate == nil {
+		f.observe(w)
+	}
+	if f.delay > 0 {
+		wait(r, f, time.After(f.delay))
+	}
+	if f.Hold == Before {
+		i.hold(r, f)
 	}
 	done := httptest.NewRecorder()
 	maps.Copy(done.Header(), w.Header())
 	switch {
-	case a.After, a.Drop == After, a.Hold == After, a.Truncate != nil:
+	case f.After, f.Drop == After, f.Hold == After, f.Truncate != nil:
 		next.ServeHTTP(done, r)
-	case a.Status == 0 && a.Drop == "":
-		next.ServeHTTP(w, a.withShortPage(r))
+	case f.Status == 0 && f.Response == nil && f.Drop == "":
+		next.ServeHTTP(w, f.withShortPage(r))
 		return
 	}
 	switch {
-	case a.Status != 0:
-		a.writeError(w, r)
+	case f.Status != 0:
+		f.writeError(w, r)
 		return
-	case a.Hold == After:
-		i.hold(r, a)
+	case f.Response != nil:
+		f.Response.write(w)
+		return
+	case f.Hold == After:
+		i.hold(r, f)
 		send(done, w)
 		return
-	case a.Truncate != nil && done.Body.Len() > 0:
-		// The Content-Length counts the whole body, so that the client notices the missing part.
+	case f.Truncate != nil:
 		whole := done.Body.Len()
-		done.Body.Truncate(min(*a.Truncate, whole))
-		done.Header().Set("Content-Length", strconv.Itoa(max(whole, done.Body.Len()+1)))
+		if !i.truncates(f.activeRule, whole) {
+			send(done, w)
+			return
+		}
+		f.observe(w)
+		// The Content-Length counts the whole body, so that the client notices the missing part.
+		done.Body.Truncate(*f.Truncate)
+		done.Header().Set("Content-Length", strconv.Itoa(whole))
 		send(done, w)
 		_ = http.NewResponseController(w).Flush()
-	case a.RST && resetConnection(r.Context(), w):
+	case f.RST && resetConnection(r.Context(), w):
 		return
 	}
 	panic(http.ErrAbortHandler)
@@ -132,6 +149,24 @@ var errorTypes = map[int]string{
 	http.StatusUnsupportedMediaType:  api.TypeUnsupportedMedia,
 	http.StatusTooManyRequests:       api.TypeRateLimited,
 	http.StatusServiceUnavailable:    api.TypeUnavailable,
+}
+
+// write sends the response.
+func (p Response) write(w http.ResponseWriter) {
+	body, isText := p.Body.(string)
+	contentType := http.DetectContentType([]byte(body))
+	if !isText && p.Body != nil {
+		encoded, _ := api.EncodeJSON(p.Body) // decoded from JSON
+		body, contentType = string(encoded), "application/json"
+	}
+	if body != "" {
+		w.Header().Set("Content-Type", contentType)
+	}
+	for name, value := range p.Headers {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(p.Status)
+	_, _ = io.WriteString(w, body)
 }
 
 func (a *activeRule) writeError(w http.ResponseWriter, r *http.Request) {

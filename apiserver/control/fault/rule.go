@@ -1,9 +1,9 @@
 package fault
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -29,8 +29,9 @@ const (
 	After Point = "after"
 )
 
-// Rule selects requests and defines an action. The action is exactly one of Status, Drop, Hold,
-// Truncate, PageSize, or Delay alone. The control plane uses the JSON names.
+// Rule selects requests and defines an action. The action is exactly one of Status, Response, Drop,
+// Hold, Truncate, PageSize, or Delay alone. The control plane uses the JSON names. A rule that can't
+// fire is an error, for instance one for a member that the operation's body lacks.
 type Rule struct {
 	// Operation is an operation's id in the OpenAPI document, such as
 	// create-mailbox, or Any.
@@ -38,21 +39,23 @@ type Rule struct {
 	// Account restricts the rule to one account, by its UUID.
 	Account string `json:"account,omitempty"`
 	// Path restricts the rule to path parameters, such as
-	// {"mailbox": "jane@example.com"}. Values are compared as sent, ignoring case.
-	Path map[string]string `json:"path,omitempty"`
+	// {"mailbox": "jane@example.com"}. Values are compared ignoring case; a mailbox or a domain may
+	// be given by its name or its id, whichever the client sends.
+	Path map[string]string `json:"path,omitzero"`
 	// Body restricts the rule to request bodies with these members, such as {"local_part": "jane"}.
-	Body map[string]any `json:"body,omitempty"`
+	Body map[string]any `json:"body,omitzero"`
 	// Headers restricts the rule to headers that contain these texts, ignoring case, such as
 	// {"User-Agent": "terraform/1.11"}.
-	Headers map[string]string `json:"headers,omitempty"`
+	Headers map[string]string `json:"headers,omitzero"`
 
 	// Nth, Every and Percent choose from the selected requests. At most one is set; without one the
-	// rule fires for every request. Nth chooses a single request, Every each n-th, and Percent a
-	// share above 0 and up to 100, in a pseudo-random sequence that starts with Seed.
+	// rule fires for every request. Nth chooses a single request and Every each n-th, in the order
+	// of arrival. Percent chooses a share above 0 and up to 100, which is the same in each run with
+	// the same Seed, by default the Injector's.
 	Nth     int     `json:"nth,omitempty" minimum:"1" maximum:"2147483647"`
 	Every   int     `json:"every,omitempty" minimum:"1" maximum:"2147483647"`
 	Percent float64 `json:"percent,omitempty"`
-	Seed    uint64  `json:"seed,omitempty"`
+	Seed    *uint64 `json:"seed,omitempty"`
 	// Times limits how often the rule fires; 0 means no limit.
 	Times int `json:"times,omitempty" minimum:"1" maximum:"2147483647"`
 
@@ -67,6 +70,8 @@ type Rule struct {
 	RetryAfterDate bool `json:"retry_after_date,omitempty"`
 	After          bool `json:"after,omitempty"`
 	HTML           bool `json:"html,omitempty"`
+	// Response is sent in place of the service's. After runs the operation first.
+	Response *Response `json:"response,omitempty"`
 	// Drop closes the connection without a response. With RST, TCP resets it.
 	Drop Point `json:"drop,omitempty" enum:"before,after"`
 	RST  bool  `json:"rst,omitempty"`
@@ -74,10 +79,18 @@ type Rule struct {
 	// or the service drains.
 	Hold Point `json:"hold,omitempty" enum:"before,after"`
 	// Truncate closes the connection after this many bytes of the response body. The Content-Length
-	// counts the whole body. A response without a body is not sent.
+	// counts the whole body. For a body that is not longer, the rule does not fire.
 	Truncate *int `json:"truncate,omitempty" minimum:"0" maximum:"16777216"`
 	// PageSize limits the pages of lists to this many objects.
 	PageSize int `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
+}
+
+// Response is a response of any kind, such as a proxy's login page.
+type Response struct {
+	Status  int               `json:"status" minimum:"200" maximum:"599"`
+	Headers map[string]string `json:"headers,omitzero"`
+	// Body is sent as JSON, but a string as it is: HTML, or JSON that is malformed.
+	Body any `json:"body,omitempty"`
 }
 
 // Hostile returns the rules of an unreliable service: one request in twenty fails, each takes a
@@ -96,37 +109,42 @@ func Hostile() []Rule {
 // member's tag apply if the member is present, so that a 0 is an error although it would mean the
 // same as an absent member. If the JSON can be decoded, the error lists all problems.
 func ParseRule(data []byte) (Rule, error) {
-	var members map[string]any
-	if err := json.Unmarshal(data, &members); err != nil {
+	members, err := decodeObject(data)
+	if err != nil {
 		return Rule{}, errors.New(`a fault must be a JSON object, such as {"operation": "create-mailbox", "status": 503}`)
 	}
 	var r Rule
 	if err := strictjson.Unmarshal(data, &r); err != nil {
 		return Rule{}, err
 	}
-	problems := r.selectorProblems()
-	for _, f := range api.FieldsOf(reflect.TypeOf(r)) {
-		_, given := members[f.Name]
-		if err := f.Check(reflect.ValueOf(r).FieldByIndex(f.Index).Interface()).Rule(); given && err != nil {
-			problems = append(problems, f.Name+": "+err.Error())
-		}
+	problems := r.selectorProblems(members)
+	problems = append(problems, limitProblems("", r, members)...)
+	if r.Response != nil {
+		response, _ := members["response"].(map[string]any)
+		problems = append(problems, limitProblems("response.", *r.Response, response)...)
+		problems = append(problems, headerProblems("response.headers", r.Response.Headers, sentByNetHTTP)...)
 	}
-	actions := count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil, r.PageSize != 0)
+	actions := count(r.Status != 0, r.Response != nil, r.Drop != "", r.Hold != "", r.Truncate != nil, r.PageSize != 0)
+	_, hasPercent := members["percent"]
 	for _, rule := range []struct {
 		broken  bool
 		problem string
 	}{
-		{members["percent"] == 0.0 || r.Percent < 0 || r.Percent > 100, "percent: must be above 0 and at most 100"},
+		{hasPercent && (r.Percent <= 0 || r.Percent > 100), "percent: must be above 0 and at most 100"},
 		{count(r.Nth != 0, r.Every != 0, r.Percent != 0) > 1, "nth, every, percent: set at most one"},
-		{r.Seed != 0 && r.Percent == 0, "seed: requires percent"},
+		{r.Nth != 0 && r.Times != 0, "times: leave it out, because nth chooses a single request"},
+		{r.Seed != nil && r.Percent == 0 && !r.Jitter, "seed: requires percent or jitter"},
 		{r.Delay < 0, "delay: must not be negative"},
-		{r.Status == 0 && (r.RetryAfter != 0 || r.After), "retry_after, after: require status"},
+		{r.Status == 0 && r.RetryAfter != 0, "retry_after: requires status"},
+		{r.Status == 0 && r.Response == nil && r.After, "after: requires status or response"},
 		{r.Jitter && r.Delay <= 0, "jitter: requires delay"},
 		{r.HTML && r.Status == 0, "html: requires status"},
 		{r.RetryAfterDate && r.RetryAfter == 0, "retry_after_date: requires retry_after"},
 		{r.RST && r.Drop == "", "rst: requires drop"},
-		{actions > 1, "status, drop, hold, truncate, page_size: set exactly one"},
-		{actions == 0 && r.Delay <= 0, "status, drop, hold, truncate, page_size, delay: set one"},
+		{r.Response != nil && r.Response.Status == 0, "response.status: is required"},
+		{r.Response != nil && r.Response.Body != nil && slices.Contains([]int{204, 205, 304}, r.Response.Status), "response.body: a response with this status has none"},
+		{actions > 1, "status, response, drop, hold, truncate, page_size: set exactly one"},
+		{actions == 0 && r.Delay <= 0, "status, response, drop, hold, truncate, page_size, delay: set one"},
 	} {
 		if rule.broken {
 			problems = append(problems, rule.problem)
@@ -138,6 +156,27 @@ func ParseRule(data []byte) (Rule, error) {
 	return r, nil
 }
 
+// decodeObject decodes a JSON object, with numbers as api.Field checks them.
+func decodeObject(data []byte) (members map[string]any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err = dec.Decode(&members); err == nil && members == nil {
+		err = errors.New("null")
+	}
+	return members, err
+}
+
+// limitProblems checks the given members of a struct by their tags.
+func limitProblems(prefix string, of any, members map[string]any) (problems []string) {
+	for _, f := range api.FieldsOf(reflect.TypeOf(of)) {
+		_, given := members[f.Name]
+		if err := f.Check(reflect.ValueOf(of).FieldByIndex(f.Index).Interface()).Rule(); given && err != nil {
+			problems = append(problems, prefix+f.Name+": "+err.Error())
+		}
+	}
+	return problems
+}
+
 func count(conditions ...bool) (n int) {
 	for _, c := range conditions {
 		if c {
@@ -147,35 +186,8 @@ func count(conditions ...bool) (n int) {
 	return n
 }
 
-func (r Rule) selectorProblems() (problems []string) {
-	var parameters []string
-	found, pages := false, false
-	for _, operation := range api.Specs() {
-		if r.Operation == Any || r.Operation == operation.ID {
-			_, isList := operation.Request.FieldByName("PageSize")
-			found, pages = true, pages || isList
-			parameters = append(parameters, operation.PathParameters()...)
-		}
-	}
-	if !found {
-		return []string{`operation: unknown id "` + r.Operation + `"; use an operationId of the OpenAPI document, or * for all`}
-	}
-	if r.Account != "" && !api.IsID(r.Account) {
-		problems = append(problems, "account: must be the account's UUID")
-	}
-	if r.PageSize > 0 && !pages {
-		problems = append(problems, "page_size: the operation returns no pages")
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Path)) {
-		if !slices.Contains(parameters, name) {
-			problems = append(problems, `path: the operation has no parameter "`+name+`"`)
-		}
-	}
-	return problems
-}
-
-// selects reports whether the rule selects a request.
-func (r Rule) selects(operation api.Spec, req *http.Request, body []byte) bool {
+// selects reports whether the rule selects a request. same compares a value with the rule's.
+func (r Rule) selects(operation api.Spec, req *http.Request, body []byte, same func(value, want string) bool) bool {
 	if !r.names(operation) {
 		return false
 	}
@@ -194,11 +206,11 @@ func (r Rule) selects(operation api.Spec, req *http.Request, body []byte) bool {
 		}
 	}
 	values := operation.PathValues(req.URL)
-	if r.Account != "" && !strings.EqualFold(values["account_id"], r.Account) {
+	if r.Account != "" && api.CanonicalID(values["account_id"]) != api.CanonicalID(r.Account) {
 		return false
 	}
 	for name, want := range r.Path {
-		if value, ok := values[name]; !ok || !strings.EqualFold(value, want) {
+		if value, ok := values[name]; !ok || !same(value, want) {
 			return false
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -42,8 +41,12 @@ type Entry struct {
 	// Status is the status code, 0 if the connection was closed without a response.
 	Status       int     `json:"status"`
 	Milliseconds float64 `json:"duration_ms"`
-	// Fault is the id of the applied fault rule.
-	Fault string `json:"fault,omitempty"`
+	// Fault is the id of the applied fault rule. If its operation's faults are left to chance, Key is
+	// the object, by its name, and Attempt the number of the request for the operation on it: both
+	// are the same in each run with the same seed.
+	Fault   string `json:"fault,omitempty"`
+	Key     string `json:"fault_key,omitempty"`
+	Attempt int    `json:"fault_attempt,omitempty"`
 	// Request is the body that the service read, Response the body that was sent, both redacted. If
 	// the body is not JSON or larger than 64 KiB, RequestOmitted or ResponseOmitted contains the
 	// reason instead.
@@ -65,23 +68,6 @@ const (
 	Owner = "owner"
 )
 
-// Filter selects entries; an empty field selects all.
-type Filter struct {
-	Operation, Method, AccountID, Fault, Credential string
-	Status                                          int
-	// Path and Body select the entries with this text in the path and in the request body.
-	Path, Body string
-	// Since selects the entries with a greater sequence number.
-	Since int64
-}
-
-func (f Filter) matches(e Entry) bool {
-	is := func(want, value string) bool { return want == "" || strings.EqualFold(want, value) }
-	return e.Seq > f.Since && is(f.Operation, e.Operation) && is(f.Method, e.Method) && is(f.AccountID, e.AccountID) && is(f.Fault, e.Fault) &&
-		is(f.Credential, e.Credential) && (f.Status == 0 || e.Status == f.Status) &&
-		strings.Contains(e.Path, f.Path) && strings.Contains(string(e.Request), f.Body)
-}
-
 // Journal stores the newest entries. It contains an entry before the client can have read the whole
 // response. The zero value is an empty journal. It is safe for concurrent use and must not be
 // copied.
@@ -95,8 +81,12 @@ type Journal struct {
 	dropped int64
 }
 
-// Entries returns the matching entries in order.
+// Entries returns the matching entries in order. It panics if the filter is invalid, because a test
+// with such a filter could pass for the wrong reason; see Filter.Check.
 func (j *Journal) Entries(f Filter) []Entry {
+	if err := f.Check(); err != nil {
+		panic("journal: " + err.Error())
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.DeleteFunc(append([]Entry{}, j.entries...), func(e Entry) bool { return !f.matches(e) })

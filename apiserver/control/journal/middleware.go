@@ -30,7 +30,7 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
 			e.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
-			e.Status, e.Fault = out.status, out.fault
+			e.Status, e.Fault, e.Key, e.Attempt = out.status, out.fault, redactTokens(out.key), out.attempt
 			e.Request, e.RequestOmitted = in.redacted(e.Operation, r.Header)
 			e.Response, e.ResponseOmitted = out.body.redacted(e.Operation, w.Header())
 			j.add(e)
@@ -105,12 +105,15 @@ var _ fault.Observer = (*responseRecorder)(nil)
 // responseRecorder passes a response to the client and records it.
 type responseRecorder struct {
 	http.ResponseWriter
-	status int
-	body   recordedBody
-	fault  string
+	status     int
+	body       recordedBody
+	fault, key string
+	attempt    int
 }
 
-func (r *responseRecorder) FaultApplied(ruleID string) { r.fault = ruleID }
+func (r *responseRecorder) FaultApplied(ruleID, key string, attempt int) {
+	r.fault, r.key, r.attempt = ruleID, key, attempt
+}
 
 func (r *responseRecorder) WriteHeader(status int) {
 	r.status = cmp.Or(r.status, status)

@@ -1,12 +1,14 @@
 package journal
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -59,10 +61,11 @@ func (rec *Recording) Middleware(next http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 		request, _ := redact(operation, body)
-		e := rec.next(r.Method, redactTokens(apiserver.RedactPath(r.URL.Path)), redactQuery(r.URL.RawQuery), request)
+		want := Entry{Method: r.Method, Path: redactTokens(apiserver.RedactPath(r.URL.Path)), Query: redactQuery(r.URL.RawQuery), Request: request}
+		e := rec.next(want)
 		switch {
 		case e == nil:
-			api.NewError(http.StatusNotImplemented, api.TypeInternal, "the recording has no response to this request").Write(w)
+			api.NewError(http.StatusNotImplemented, api.TypeInternal, "the recording has no response to this request; %s", rec.nearest(want)).Write(w)
 		case e.ResponseOmitted != "":
 			api.NewError(http.StatusNotImplemented, api.TypeInternal, "the recording has no body of this response: %s", e.ResponseOmitted).Write(w)
 		case e.Status == 0:
@@ -76,12 +79,12 @@ func (rec *Recording) Middleware(next http.Handler) http.Handler {
 }
 
 // next returns the first equal request not yet replayed, or else the last equal request, or nil.
-func (rec *Recording) next(method, path, query string, body []byte) (found *Entry) {
+func (rec *Recording) next(want Entry) (found *Entry) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for i := range rec.entries {
 		e := &rec.entries[i]
-		if e.Method != method || e.Path != path || e.Query != query || !bytes.Equal(e.Request, body) {
+		if len(e.differences(want)) > 0 {
 			continue
 		}
 		if found = e; !rec.used[i] {
@@ -90,4 +93,28 @@ func (rec *Recording) next(method, path, query string, body []byte) (found *Entr
 		}
 	}
 	return found
+}
+
+// nearest describes the recorded request that differs from another one in the fewest parts.
+func (rec *Recording) nearest(want Entry) string {
+	text, fewest := "it contains no request", 0
+	for i := range rec.entries {
+		e := &rec.entries[i]
+		if differences := e.differences(want); i == 0 || len(differences) < fewest {
+			text, fewest = "the nearest is seq "+strconv.FormatInt(e.Seq, 10)+", whose "+strings.Join(differences, ", and "), len(differences)
+		}
+	}
+	return text
+}
+
+// differences lists the parts of a recorded request that differ from another one.
+func (e *Entry) differences(other Entry) (parts []string) {
+	for _, part := range []struct{ name, value, other string }{
+		{"method", e.Method, other.Method}, {"path", e.Path, other.Path}, {"query", e.Query, other.Query}, {"body", string(e.Request), string(other.Request)},
+	} {
+		if part.value != part.other {
+			parts = append(parts, fmt.Sprintf("%s is %.200s", part.name, cmp.Or(part.value, "empty")))
+		}
+	}
+	return parts
 }
