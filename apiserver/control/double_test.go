@@ -151,7 +151,9 @@ func TestAwaitedLists(t *testing.T) {
 	}
 	h.want(http.StatusOK, "GET", "/outbox?count=0&to=b@example.org", "")
 	// With an upper limit alone, wait watches for more.
-	go func() { waited <- h.want(http.StatusConflict, "GET", "/journal?operation=list-domains&count=0&wait=10s", "") }()
+	go func() {
+		waited <- h.want(http.StatusConflict, "GET", "/journal?operation=list-domains&count=0&wait=10s", "")
+	}()
 	time.Sleep(20 * time.Millisecond)
 	c.must("GET", "/domains", "")
 	assert.Check(t, is.Contains(apitest.Receive(t, waited)["error"], "1 match, want 0"))
@@ -232,6 +234,8 @@ func TestIsolatedAccounts(t *testing.T) {
 		{409, "/accounts", `{"account_id":"` + accountID + `","isolated":true}`},
 		{409, "/accounts", `{"account_id":"` + ofOne + `","isolated":false}`},
 		{409, "/fixture", `{"accounts":[{"id":"` + ofOne + `"}]}`},
+		{409, "/faults", `{"operation":"*","account":"` + ofOne + `","status":500}`},
+		{422, planeOfOne + "/faults", `{"operation":"*","account":"` + two.Account + `","status":500}`},
 		{422, planeOfOne + "/accounts", `{}`},
 		{422, planeOfOne + "/fixture", `{"accounts":[{"id":"` + two.Account + `"}]}`},
 		{200, planeOfOne + "/fixture", `{"accounts":[{"id":"` + ofOne + `"}]}`},

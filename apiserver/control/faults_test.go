@@ -204,7 +204,7 @@ func TestFaultSelection(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	c := h.inProcess
-	c.Domain("example.com")
+	domain := c.Domain("example.com")
 	jane := c.Mailbox("example.com", "jane")
 	c.must("POST", "/mailboxes", mailbox("john"))
 	for _, tt := range []struct {
@@ -222,6 +222,7 @@ func TestFaultSelection(t *testing.T) {
 		{`{"operation":"*","account":"` + strings.ToUpper(accountID) + `"}`, "GET", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"local_part":"joe"}}`, "POST", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"local_part":"jim"}}`, "POST", "/mailboxes", false},
+		{`{"operation":"create-mailbox","body":{"domain":"` + domain + `"}}`, "POST", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"first_name":"F","last_name":"L"}}`, "POST", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"first_name":"F","last_name":"l"}}`, "POST", "/mailboxes", false},
 		{`{"operation":"get-mailbox","path":{"mailbox":"jane@example.com"}}`, "GET", "/mailboxes/" + jane, true},

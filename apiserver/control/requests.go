@@ -43,6 +43,11 @@ func (h server) addFault(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
+	if rule.Account != "" {
+		if err := h.checkReachable(rule.Account); err != nil {
+			return nil, err
+		}
+	}
 	id, err := h.Faults.Add(rule)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ type Rule struct {
 	// be given by its name or its id, whichever the client sends.
 	Path map[string]string `json:"path,omitzero"`
 	// Body restricts the rule to request bodies with these members, such as {"local_part": "jane"}.
+	// Values are compared exactly, except for the name and the id of the same object.
 	Body map[string]any `json:"body,omitzero"`
 	// Headers restricts the rule to headers that contain these texts, ignoring case, such as
 	// {"User-Agent": "terraform/1.11"}.
@@ -201,7 +202,10 @@ func (r Rule) selects(operation api.Spec, req *http.Request, body []byte, same f
 		_ = json.Unmarshal(body, &members) // members is nil for another body
 	}
 	for name, want := range r.Body {
-		if value, ok := members[name]; !ok || !reflect.DeepEqual(value, want) {
+		value, ok := members[name]
+		text, _ := value.(string)
+		wanted, _ := want.(string)
+		if !ok || !reflect.DeepEqual(value, want) && !(api.IsID(text) != api.IsID(wanted) && same(text, wanted)) {
 			return false
 		}
 	}
