@@ -140,6 +140,7 @@ func TestFaultsFollowTheContract(t *testing.T) {
 	_, err := h.plane.Faults.AwaitHeld(t.Context(), id, 1)
 	assert.Check(t, is.ErrorContains(err, "lacks a hold"))
 	h.want(422, "GET", "/faults/"+id+"?held=1", "")
+	h.want(422, "POST", "/faults/"+id+"/release", "")
 }
 
 // TestFiltersFollowTheContract derives wrong filters from the list of endpoints and from the contract,

@@ -111,6 +111,9 @@ func (h server) removeFault(r *http.Request) (any, error) {
 }
 
 func (h server) releaseFault(r *http.Request) (any, error) {
+	if state, err := h.Faults.Rule(r.PathValue("id")); err == nil && state.Hold == "" {
+		return nil, invalid(fmt.Errorf("the fault %s holds no requests, because it lacks a hold", state.ID))
+	}
 	released, err := h.Faults.Release(r.PathValue("id"))
 	return map[string]int{"released": released}, err
 }
