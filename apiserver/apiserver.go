@@ -168,7 +168,7 @@ func New(o Options) (*Service, error) {
 // Handler serves the API, the pages behind its links and the health endpoints.
 func (s *Service) Handler() http.Handler { return s.http }
 
-// Offers reports whether the service has an operation; PublishedOnly leaves out some.
+// Offers reports whether the service serves an operation; PublishedOnly leaves out some.
 func (s *Service) Offers(operationID string) bool { return s.http.Offers(operationID) }
 
 // Client returns an HTTP client that calls the service in process. Requests require a credential;

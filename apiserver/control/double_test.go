@@ -159,8 +159,8 @@ func TestAwaitedLists(t *testing.T) {
 	assert.Check(t, is.Contains(apitest.Receive(t, waited)["error"], "1 match, want 0"))
 	// A failed assertion names what comes near.
 	for path, near := range map[string]string{
-		"/journal?operation=create-forwarding&body=b@example.org&count=1": `0 match, want 1; the nearest request is seq 2, POST /v1/public/accounts/` + accountID + `/forwarding, whose body is {"target_email":"a@example.org"}`,
-		"/journal?operation=create-forwarding&status=409&min_count=1":     "0 match, want at least 1; the nearest request is seq 2, POST /v1/public/accounts/" + accountID + "/forwarding, whose status is 201",
+		"/journal?operation=create-forwarding&body=b@example.org&count=1": `0 match, want 1; the nearest request is seq 2, POST /v1/public/accounts/` + accountID + `/forwarding: its body is {"target_email":"a@example.org"}`,
+		"/journal?operation=create-forwarding&status=409&min_count=1":     "0 match, want at least 1; the nearest request is seq 2, POST /v1/public/accounts/" + accountID + "/forwarding: its status is 201",
 		"/outbox?to=b@example.org&wait=1ms":                               "0 match, want at least 1; the other messages are to a@example.org (forwarding_id ",
 	} {
 		assert.Check(t, is.Contains(h.want(http.StatusConflict, "GET", path, "")["error"], near), path)
@@ -366,7 +366,7 @@ func TestReplay(t *testing.T) {
 	replayed := newReplay(t, recording)
 	assert.Check(t, is.Equal(normal(calls(replayed)), want), "replayed")
 	a := replayed.do("GET", "/workspaces?page=2", "")
-	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "no response to this request; the nearest is seq 1, whose query is page=1"), "%+v", a)
+	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "no response to this request; the nearest is seq 1: its query is page=1"), "%+v", a)
 	a = replayed.do("POST", "/mailboxes/export", "{}")
 	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "not application/json"), "%+v", a)
 	_, err = journal.ReadRecording(strings.NewReader("no JSON"))

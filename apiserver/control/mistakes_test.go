@@ -79,7 +79,7 @@ func TestFaultsFollowTheContract(t *testing.T) {
 			body := sample.Body(op)
 			accept(map[string]any{"operation": op.ID, "body": body})
 			for _, f := range op.Body().Members {
-				refuse(map[string]any{"operation": op.ID, "body": map[string]any{misspelt(f.Name): body[f.Name]}}, "body: the operation's body has no member", "did you mean "+f.Name+"?")
+				refuse(map[string]any{"operation": op.ID, "body": map[string]any{misspelt(f.Name): body[f.Name]}}, "is no member of the operation's body", "did you mean "+f.Name+"?")
 				refuse(map[string]any{"operation": op.ID, "body": map[string]any{f.Name: wrongValue(f)}}, "body: "+f.Name+":")
 			}
 		}
@@ -91,7 +91,7 @@ func TestFaultsFollowTheContract(t *testing.T) {
 		}
 	}
 	for rule, want := range map[string]string{
-		`{"operation":"*","body":{"local_prt":"jane"}}`:                                  `body: no operation has "local_prt"; did you mean local_part?`,
+		`{"operation":"*","body":{"local_prt":"jane"}}`:                                  `body: "local_prt" is no member of any operation's body; did you mean local_part?`,
 		`{"operation":"*","path":{"mailbx":"jane@example.com"}}`:                         "did you mean mailbox?",
 		`{"operation":"*","body":{"local_part":"jane"},"path":{"mailbox":"jane@a.com"}}`: "select no request of any operation",
 		`{"operation":"*","body":{"local_part":5}}`:                                      "select no request of any operation",

@@ -185,7 +185,7 @@ func (h server) checkJournaled(ctx context.Context, id string) error {
 	}
 	ids, err := h.service.Accounts(ctx)
 	if err == nil && !slices.Contains(ids, api.CanonicalID(id)) {
-		err = invalid(fmt.Errorf("account: there is no account %s; %s", id, spelling.Allowed(id, ids)))
+		err = invalid(fmt.Errorf("account: there is no account %s; GET /accounts lists them%s", id, spelling.Suggestion(id, ids)))
 	}
 	return err
 }
@@ -220,7 +220,10 @@ func await[T any](h server, r *http.Request, list func() []T, nearest func() str
 	count, exact, errCount := numberOf(q, "count")
 	least, hasLeast, errLeast := numberOf(q, "min_count")
 	most, hasMost, errMost := numberOf(q, "max_count")
-	if err = cmp.Or(err, errCount, errLeast, errMost); err != nil {
+	if errCount != nil {
+		return nil, invalid(fmt.Errorf("%w; min_count and max_count are limits", errCount))
+	}
+	if err = cmp.Or(err, errLeast, errMost); err != nil {
 		return nil, err
 	}
 	want := fmt.Sprintf("at least %d", least)

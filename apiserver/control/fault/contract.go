@@ -62,17 +62,19 @@ func (r Rule) selectorProblems(members map[string]any) (problems []string) {
 	if r.Operation != Any {
 		return append(problems, reasons...)
 	}
-	unknown := append(unknownNames("path", slices.Sorted(maps.Keys(r.Path)), parameters), unknownNames("body", slices.Sorted(maps.Keys(body)), bodyMembers)...)
+	unknown := append(unknownNames("path: %q is no parameter of any operation%s", slices.Sorted(maps.Keys(r.Path)), parameters),
+		unknownNames("body: %q is no member of any operation's body%s", slices.Sorted(maps.Keys(body)), bodyMembers)...)
 	if unknown == nil {
 		unknown = []string{"operation: the other members select no request of any operation; name one instead of * to see why"}
 	}
 	return append(problems, unknown...)
 }
 
-func unknownNames(part string, names, known []string) (problems []string) {
+// unknownNames returns a problem in a format for each unknown name and its suggestion.
+func unknownNames(format string, names, known []string) (problems []string) {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			problems = append(problems, fmt.Sprintf("%s: no operation has %q%s", part, name, spelling.Suggestion(name, known)))
+			problems = append(problems, fmt.Sprintf(format, name, spelling.Suggestion(name, known)))
 		}
 	}
 	return problems
@@ -131,7 +133,7 @@ func memberProblems(contract *api.Field, name string, value any) (problems []str
 	i := slices.IndexFunc(contract.Members, func(m *api.Field) bool { return m.Name == name })
 	switch {
 	case i < 0:
-		return []string{fmt.Sprintf("body: the operation's body has no member %q; %s", name, spelling.Allowed(name, memberNames(contract)))}
+		return []string{fmt.Sprintf("body: %q is no member of the operation's body; %s", name, spelling.Allowed(name, memberNames(contract)))}
 	case value == nil && !contract.Members[i].Required:
 		return nil
 	}

@@ -113,5 +113,5 @@ func (j *Journal) Nearest(f Filter) string {
 	if nearest == nil {
 		return "the journal contains no other request"
 	}
-	return fmt.Sprintf("the nearest request is seq %d, %s %s, whose %s", nearest.Seq, nearest.Method, nearest.Path, strings.Join(fewest, ", and "))
+	return fmt.Sprintf("the nearest request is seq %d, %s %s: its %s", nearest.Seq, nearest.Method, nearest.Path, strings.Join(fewest, ", and its "))
 }

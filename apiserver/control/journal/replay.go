@@ -101,7 +101,7 @@ func (rec *Recording) nearest(want Entry) string {
 	for i := range rec.entries {
 		e := &rec.entries[i]
 		if differences := e.differences(want); i == 0 || len(differences) < fewest {
-			text, fewest = "the nearest is seq "+strconv.FormatInt(e.Seq, 10)+", whose "+strings.Join(differences, ", and "), len(differences)
+			text, fewest = "the nearest is seq "+strconv.FormatInt(e.Seq, 10)+": its "+strings.Join(differences, ", and its "), len(differences)
 		}
 	}
 	return text
