@@ -162,6 +162,7 @@ func TestFiltersFollowTheContract(t *testing.T) {
 		for _, p := range parameters {
 			name := p.(string)
 			refuse(path+"?"+name+"=", name)
+			refuse(path+"?"+name+"_id_of=1", "did you mean "+name+"?")
 			if known := slices.Contains(parameters, any(misspelt(name))); !known {
 				refuse(path+"?"+misspelt(name)+"=1", "did you mean "+name+"?")
 			}

@@ -171,7 +171,7 @@ func (h server) checkStatus(f journal.Filter) error {
 		len(h.Journal.Entries(journal.Filter{Operation: f.Operation, Status: f.Status})) > 0 {
 		return nil
 	}
-	return invalid(fmt.Errorf("status: a successful %s has the status %d", f.Operation, success))
+	return invalid(fmt.Errorf("status: a successful %s responds with %d", f.Operation, success))
 }
 
 // checkJournaled returns an error for the id of an account without requests that the service does not
@@ -264,7 +264,7 @@ func numberOf(q url.Values, name string) (n int, given bool, err error) {
 	}
 	n, err = strconv.Atoi(q.Get(name))
 	if err != nil || n < 0 {
-		return 0, true, invalid(fmt.Errorf("%s: must be a whole number, such as 1", name))
+		return 0, true, invalid(fmt.Errorf("%s: must be a whole number", name))
 	}
 	return n, true, nil
 }

@@ -19,9 +19,15 @@ func Allowed(unknown string, allowed []string) string {
 
 // Suggestion is Allowed without the list: "; did you mean name?", or "" if no word is similar.
 func Suggestion(unknown string, allowed []string) string {
+	unknown = strings.ToLower(unknown)
 	similar, fewest := "", 1+max(1, len(unknown)/2)
 	for _, word := range allowed {
-		if n := levenshtein.Distance(strings.ToLower(unknown), strings.ToLower(word), nil); n < fewest {
+		lower := strings.ToLower(word)
+		n := levenshtein.Distance(unknown, lower, nil)
+		if unknown != "" && (strings.HasPrefix(lower, unknown) || strings.HasPrefix(unknown, lower)) {
+			n = min(n, 1) // op, account_id
+		}
+		if n < fewest {
 			similar, fewest = word, n
 		}
 	}
