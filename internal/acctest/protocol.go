@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
@@ -71,6 +72,13 @@ func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider)
 		url = s.URL
 	}
 	return s.configured(t, served, map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token})
+}
+
+// ProtocolByWorkload is Protocol with the block workload_identity in place of a token, and without retries.
+func (s *Server) ProtocolByWorkload(t testing.TB, block map[string]any) *Protocol {
+	t.Helper()
+	served := provider.NewReplaced("test", provider.Replacements{Hooks: client.Hooks{RetryMax: -1}})()
+	return s.configured(t, served, map[string]any{"base_url": s.URL, "account_id": s.AccountID, "workload_identity": block})
 }
 
 // ProtocolOfUnknownToken is Protocol with an unknown token.

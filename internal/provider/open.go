@@ -29,7 +29,7 @@ func (s settings) open(ctx context.Context, p *process, userAgent string) (*clie
 	if s.embedded() {
 		return s.openEmbedded(ctx, p, o)
 	}
-	o.BaseURL, o.Token = s.baseURL, s.token
+	o.BaseURL, o.Token, o.Advise = s.baseURL, s.token, s.advise
 	switch {
 	case s.oauth2 != nil:
 		o.TokenSource, o.Secrets = tokenSource(s.oauth2), []string{s.oauth2.ClientSecret}
@@ -37,6 +37,21 @@ func (s settings) open(ctx context.Context, p *process, userAgent string) (*clie
 		o.TokenSource = s.workload
 	}
 	return client.New(o), nil
+}
+
+// advise implements transport.Advise for the credential in use.
+func (s settings) advise(status int, token string) string {
+	switch {
+	case s.workload != nil:
+		return s.workload.advise(status, token)
+	case status == http.StatusForbidden:
+		return ""
+	case s.oauth2 == nil:
+		return "Check the credential: " + envToken + ", or token in the provider block. A service account's token stops working when it expires or is revoked."
+	case status == 0:
+		return "Check token_url, client_id, client_secret and scopes of oauth2 in the provider block, and that this machine reaches the address in token_url."
+	}
+	return fmt.Sprintf("The credential is an access token that oauth2 in the provider block got for the client %s. The API must trust its issuer, for the audience in it.", s.oauth2.ClientID)
 }
 
 // openEmbedded starts the API server in this process, on the data directory's

@@ -104,11 +104,11 @@ func TestWorkloadTokens(t *testing.T) {
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "eyJ"), "%s: %v; want …%s…", name, err, want)
 	}
 	status = http.StatusForbidden
-	fails("GitHub", "id-token: write")
+	fails("GitHub", "HTTP 403")
 	write(token("https://kubernetes.default.svc"))
 	fails("file", `for the audience ["https://kubernetes.default.svc"]`)
 	write("s3cret")
-	fails("file", "no signed JWT")
+	fails("file", "is no signed JWT")
 	sources["file"].tokenFile += ".gone"
 	fails("file", "no such file")
 }

@@ -103,7 +103,8 @@ func (r *Resource[T, M]) checkCredential(ctx context.Context, diags *diag.Diagno
 		return false
 	}
 	diags.Append(report.ConnectionError(&s.NoAccess, summary, report.Sentence(err.Error()),
-		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", c.AccountID())))
+		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", c.AccountID()),
+		report.CredentialAdvice(err)))
 	return false
 }
 

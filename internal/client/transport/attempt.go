@@ -130,7 +130,8 @@ func (c *Call) complete(req *http.Request) error {
 	if err != nil {
 		return newTokenError(err, c.secrets)
 	}
-	c.secrets.add(token.AccessToken)
+	c.token = token.AccessToken
+	c.secrets.add(c.token)
 	token.SetAuthHeader(req)
 	return nil
 }

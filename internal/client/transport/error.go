@@ -19,6 +19,7 @@ type Error struct {
 	Problems          []Problem // as the API reported them
 	Raw               string    // the beginning of a response that the API itself did not send, such as a proxy's page
 	Err               error     // the cause if the response is missing or unreadable
+	Advice            string    // the next step, if the credential is the cause
 
 	noObject bool // the path names no object, or a proxy sent the response: a 404 does not mean that an object is missing
 	notSent  bool // the request certainly did not reach the API
@@ -47,6 +48,7 @@ func (e *Error) Detail() string {
 // Reason returns the cause of the failure, without the operation and the object.
 func (e *Error) Reason() string {
 	_, interrupted := errors.AsType[*interruptedError](e.Err)
+	_, noToken := errors.AsType[*TokenError](e.Err)
 	switch {
 	case len(e.Problems) > 0:
 		msgs := make([]string, len(e.Problems))
@@ -54,7 +56,7 @@ func (e *Error) Reason() string {
 			msgs[i] = p.String()
 		}
 		return strings.Join(msgs, "; ")
-	case interrupted:
+	case interrupted, noToken:
 		return e.Err.Error()
 	case e.Err != nil && e.Status != 0:
 		return e.Err.Error()

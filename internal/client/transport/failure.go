@@ -66,6 +66,8 @@ func isPermanent(err error) bool {
 // errors of a token source are not, because they may quote the credential.
 type TokenError struct {
 	Msg string
+	// Next is the user's next step; "": that of Options.Advise.
+	Next string
 	// Permanent means that every further attempt would fail in the same way.
 	Permanent bool
 }

@@ -32,6 +32,7 @@ type Call struct {
 	spec      api.Spec
 	request   *api.Encoded
 	secrets   secrets
+	token     string        // of the latest attempt
 	wait      time.Duration // before the next attempt
 	counted   int           // attempts that RetryMax limits
 	pages     int           // attempts whose response was a page or a redirect
@@ -170,11 +171,22 @@ func (c *Call) awaitRate(ctx context.Context) error {
 
 // failed returns the error of a call without a response.
 func (c *Call) failed(cause error) *Error {
-	return &Error{
+	e := &Error{
 		Operation: c.spec.ID, Object: c.Object, RequestID: c.RequestID,
 		Err:     c.asInterrupted(c.secrets.redactError(cause)),
 		notSent: c.Last.notSent, incident: c.t.incidents.of(cause),
 	}
+	if missing, ok := errors.AsType[*TokenError](e.Err); ok {
+		e.Advice = cmp.Or(missing.Next, c.advise(0))
+	}
+	return e
+}
+
+func (c *Call) advise(status int) string {
+	if c.t.Advise == nil {
+		return ""
+	}
+	return c.t.Advise(status, c.token)
 }
 
 // refused returns the error of an unsuccessful response.
@@ -188,7 +200,9 @@ func (c *Call) refused(resp *http.Response) *Error {
 	case c.embeddedFailed():
 		e.Err, e.incident = ErrEmbedded, &c.t.incidents.unreachable
 	case e.Status == http.StatusUnauthorized:
-		e.incident = &c.t.incidents.credential
+		e.Advice, e.incident = c.advise(e.Status), &c.t.incidents.credential
+	case e.Status == http.StatusForbidden:
+		e.Advice = c.advise(e.Status)
 	case (e.Status == http.StatusNotFound || e.Unsupported()) && c.listsAll():
 		e.incident = &c.t.incidents.noAPI
 	case isTLSOnly(e.Status, e.Raw):

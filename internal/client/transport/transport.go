@@ -31,6 +31,7 @@ type Options struct {
 	Token             string
 	TokenSource       oauth2.TokenSource
 	Secrets           []string          // TokenSource's own credentials; no message quotes them
+	Advise            Advise            // nil: no advice
 	Transport         http.RoundTripper // sends single requests; nil: over the network
 	Embedded          bool              // the API runs in this process; its failures are not retried
 	UserAgent         string
@@ -41,6 +42,10 @@ type Options struct {
 
 // LogFunc writes a line about one attempt. tflog.Debug is one.
 type LogFunc func(ctx context.Context, msg string, fields ...map[string]any)
+
+// Advise returns the user's next step if the API refuses the credential with a 401, or the request with a 403
+// although token, or if status is 0 and TokenSource returns no token. It may return "".
+type Advise func(status int, token string) string
 
 // Hooks replace time, randomness and limits in tests. Zero fields have defaults.
 type Hooks struct {

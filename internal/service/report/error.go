@@ -168,12 +168,12 @@ func advice(err error) string {
 		return "Write base_url with https://."
 	case status == http.StatusNotFound, errors.Is(err, client.ErrNoAPI):
 		return "Check base_url: the API's paths, such as /v1/public/accounts, must be below it."
-	case status == http.StatusUnauthorized:
-		return "Check the credential: MAILHOST_TOKEN, or token or oauth2 in the provider block. A service account's token stops working when it expires or is revoked."
+	case status == http.StatusUnauthorized, status == 0 && CredentialAdvice(err) != "":
+		return CredentialAdvice(err)
 	case IsAccountCancelled(err):
 		return "Ask the service to reactivate the account; a cancelled account can be read but not changed."
 	case status == http.StatusForbidden:
-		return "Use a credential with that capability, or ask the account's owner to grant it; check that account_id is the credential's account."
+		return strings.TrimSpace("Use a credential with that capability, or ask the account's owner to grant it; check that account_id is the credential's account. " + CredentialAdvice(err))
 	case status == http.StatusConflict && len(client.ProblemsAt(err, "header", api.IdempotencyKeyHeader)) > 0:
 		return "The same request of an earlier run is still being processed. Run apply again in a minute."
 	case status == http.StatusConflict:
@@ -190,6 +190,14 @@ func advice(err error) string {
 		return "Run apply again. If it fails again, send the request id to the API's operator, who can find the cause with it."
 	case status == 0 && isA[*client.Error](err):
 		return "Check that base_url is right and that the API can be reached, then run apply again: it continues from here."
+	}
+	return ""
+}
+
+// CredentialAdvice returns the next step for the credential that the API refused, or "".
+func CredentialAdvice(err error) string {
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		return refused.Advice
 	}
 	return ""
 }

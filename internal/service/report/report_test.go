@@ -87,8 +87,9 @@ func TestAdvice(t *testing.T) {
 	status := func(n int) error { return fmt.Errorf("call: %w", &client.Error{Status: n, Operation: "op"}) }
 	late := &client.Error{Operation: "op", Err: context.DeadlineExceeded}
 	for want, errs := range map[string][]error{
-		"Check the credential":     {status(401)},
+		"Renew the token.":         {&client.Error{Status: 401, Operation: "op", Advice: "Renew the token."}, &client.Error{Operation: "op", Err: errors.New("no token"), Advice: "Renew the token."}},
 		"that capability":          {status(403)},
+		"account. Grant it.":       {&client.Error{Status: 403, Operation: "op", Advice: "Grant it."}},
 		"reactivate the account":   {&client.Error{Status: 403, Operation: "op", Problems: []client.Problem{{Type: api.TypeAccountCancelled, Msg: "the account is cancelled"}}}},
 		"Remove the conflict":      {status(409)},
 		"still being processed":    {&client.Error{Status: 409, Operation: "op", Problems: []client.Problem{problem("header.Idempotency-Key", "still running")}}},
