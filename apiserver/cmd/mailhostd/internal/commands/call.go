@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -96,19 +97,52 @@ func newRequest(s api.Spec, values []string) (any, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("there is no %.64q; it takes %s", name, strings.Join(names, ", "))
 		}
+		missing = slices.DeleteFunc(missing, func(parameter string) bool { return parameter == name })
 		target := in.Elem().FieldByIndex(indexes[i]).Addr().Interface()
 		// A text field uses the value as it is.
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
 		}
-		if json.Unmarshal(text, target) != nil && json.Unmarshal([]byte(value), target) != nil {
-			return nil, fmt.Errorf("%s: %.64q is no JSON value of its type", name, value)
+		if json.Unmarshal(text, target) == nil {
+			continue
 		}
-		missing = slices.DeleteFunc(missing, func(parameter string) bool { return parameter == name })
+		err = json.Unmarshal([]byte(value), target)
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+			return nil, fmt.Errorf("%s: %s in %.64q must be %s", name, wrong.Field, value, jsonForm(wrong.Type))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %.64q must be %s", name, value, jsonForm(reflect.TypeOf(target).Elem()))
+		}
 	}
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("%s=… is missing", missing[0])
 	}
 	return in.Interface(), nil
+}
+
+// jsonForm describes the JSON of a type.
+func jsonForm(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonForm(t.Elem())
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number below 2^63"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Struct {
+			return "a JSON array; each element is " + jsonForm(t.Elem())
+		}
+		return `a JSON array, such as ["a", "b"]`
+	case reflect.Struct:
+		var names []string
+		for _, f := range api.FieldsOf(t) {
+			names = append(names, f.Name)
+		}
+		return "a JSON object with " + strings.Join(names, ", ")
+	}
+	return `a JSON object, such as {"name": "value"}`
 }

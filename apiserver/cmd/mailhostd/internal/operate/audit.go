@@ -31,7 +31,7 @@ type AuditCommand struct {
 	Limit     int          `placeholder:"COUNT" help:"Only the newest entries, up to this number. Default: all."`
 	Format    string       `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output format: ${enum}, each with one line per entry. Default: ${default}, also elsewhere than on a terminal, because a log is read by line."`
 	Archive   string       `placeholder:"FILE" variable:"-" help:"Write the changes before --until to this new file, as JSON, and then delete them from the database. The newest entry of all accounts stays, so that its number is not used again. --until must be at least an hour ago."`
-	JSON      bool         `name:"json" variable:"-" help:"Short for --format json."`
+	JSON      *bool        `name:"json" negatable:"" variable:"-" help:"Short for --format json; --no-json for --format text."`
 }
 
 func (AuditCommand) Help() string {
@@ -73,7 +73,7 @@ func (c AuditCommand) Run(ctx context.Context, p cli.Program) error {
 	}
 	out := bufio.NewWriter(p.Stdout)
 	printEntry, flush := auditText(out)
-	if c.JSON || c.Format == "json" {
+	if c.JSON == nil && c.Format == "json" || c.JSON != nil && *c.JSON {
 		printEntry = auditJSON(out)
 	}
 	read := c.readDatabase
