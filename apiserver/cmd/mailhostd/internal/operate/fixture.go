@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
@@ -33,13 +34,16 @@ type fixtureLoadCommand struct {
 
 func (fixtureLoadCommand) Help() string {
 	return "An account that exists already is left as it is, so load a fixture before mailhostd init creates a token for its account. " +
+		"If it lacks something of the fixture, or has another value, this is an error that names it; loading the same fixture again is none. " +
 		"The registrar's rules are not part of a database: start the server with --fixture for these."
 }
 
-// loadedFixture is the output of fixture load, ids of accounts.
+// loadedFixture is the output of fixture load: ids of accounts, and what an existing account lacks or has
+// with other values.
 type loadedFixture struct {
-	Created  []string `json:"created"`
-	Existing []string `json:"existing"`
+	Created   []string          `json:"created"`
+	Existing  []string          `json:"existing"`
+	NotLoaded []fixture.Outcome `json:"not_loaded"`
 }
 
 func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
@@ -51,30 +55,59 @@ func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	before, err := service.Accounts(ctx)
+	outcomes, err := service.ApplyFixture(ctx, f)
 	if err != nil {
-		return err
-	}
-	if err := service.LoadFixture(ctx, f); err != nil {
 		return fmt.Errorf("fixture %s: %w", c.File, err)
 	}
-	loaded := loadedFixture{Created: []string{}, Existing: []string{}}
-	for _, a := range f.Accounts {
-		if id := api.CanonicalID(a.ID); slices.Contains(before, id) {
-			loaded.Existing = append(loaded.Existing, id)
-		} else {
-			loaded.Created = append(loaded.Created, id)
+	loaded := loadedFixture{Created: []string{}, Existing: []string{}, NotLoaded: []fixture.Outcome{}}
+	for _, o := range outcomes {
+		if o.State == fixture.Missing || o.State == fixture.Different {
+			loaded.NotLoaded = append(loaded.NotLoaded, o)
+		}
+		switch {
+		case o.Kind != "account":
+		case o.State == fixture.Created:
+			loaded.Created = append(loaded.Created, o.AccountID)
+		default:
+			loaded.Existing = append(loaded.Existing, o.AccountID)
 		}
 	}
-	return c.Print(p, loaded, func(w io.Writer) {
-		for _, id := range loaded.Created {
-			fmt.Fprintf(w, "Created the account %s. Create its token: mailhostd init --account-id %s --database %s\n", id, id, cli.RedactDatabase(c.Database))
-		}
-		for _, id := range loaded.Existing {
-			fmt.Fprintf(w, "The account %s exists already: nothing of the fixture was loaded for it.\n", id)
-		}
-	})
+	if err := c.Print(p, loaded, func(w io.Writer) { loaded.write(w, cli.RedactDatabase(c.Database)) }); err != nil || len(loaded.NotLoaded) == 0 {
+		return err
+	}
+	return fmt.Errorf("fixture %s: %s of it can't be loaded, because the account exists already. To start with the fixture, load it into another database; to bring a domain into the account, follow %s",
+		c.File, cli.Counted(len(loaded.NotLoaded), "object"), mergerGuide)
 }
+
+const mergerGuide = "https://registry.terraform.io/providers/mailhost/mailhost/latest/docs/guides/day-2#a-company-is-merged-in"
+
+func (l loadedFixture) write(w io.Writer, database string) {
+	for _, id := range l.Created {
+		fmt.Fprintf(w, "Created the account %s. Create its token: mailhostd init --account-id %s --database %s\n", id, id, database)
+	}
+	for _, id := range l.Existing {
+		fmt.Fprintf(w, "The account %s exists already, and was left as it is.\n", id)
+		for _, state := range []struct{ name, heading string }{{fixture.Missing, "Of the fixture it lacks"}, {fixture.Different, "Other values than in the fixture"}} {
+			names := map[string][]string{}
+			for _, o := range l.NotLoaded {
+				if o.AccountID == id && o.State == state.name {
+					names[o.Kind] = append(names[o.Kind], o.Name)
+				}
+			}
+			for _, kind := range slices.Sorted(maps.Keys(names)) {
+				all := names[kind]
+				text := strings.Join(all[:min(len(all), mostNamed)], ", ")
+				if len(all) > mostNamed {
+					text += fmt.Sprintf(" and %d more", len(all)-mostNamed)
+				}
+				fmt.Fprintf(w, "%s: %s\n", state.heading, strings.TrimSpace(kind+" "+text))
+			}
+		}
+	}
+}
+
+// mostNamed is the number of objects of one kind that the text names; JSON names all.
+const mostNamed = 5
 
 type fixtureDumpCommand struct {
 	cli.DatabaseFlags
