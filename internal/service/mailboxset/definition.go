@@ -91,7 +91,7 @@ func attributes() map[string]schema.Attribute {
 		"ids":       schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "UUID of each mailbox, by the key in `mailboxes`."},
 		"unmanaged": schema.StringAttribute{
 			Computed: true, CustomType: compact.Type{Wire: addressesType},
-			MarkdownDescription: "Addresses of the mailboxes in the domain that are not in `mailboxes`, in alphabetical order, as of the last refresh. The set does not change or delete them.",
+			MarkdownDescription: "Addresses of the mailboxes in the domain that are not in `mailboxes`, also if another set or a `mailhost_mailbox` manages them, in alphabetical order, as of the last refresh. The set does not change or delete them.",
 		},
 	}
 }
