@@ -18,6 +18,8 @@ var fraction = regexp.MustCompile(`\(\*big\.Float=([^)]+)\) is not an integer`)
 // tooLarge matches the framework's error for a whole number of more than 64 bits.
 var tooLarge = regexp.MustCompile(`cannot be represented as a 64-bit integer`)
 
+var beyondRange = fmt.Sprintf("a number beyond the range of whole numbers here, which is from %d to %d", math.MinInt64, math.MaxInt64)
+
 // largeAdvice is the next step for a number of more than 64 bits, by attribute.
 var largeAdvice = map[string]string{
 	"value_wo_version": "Of a hash take 15 hex digits, as in parseint(substr(sha256(x), 0, 15), 16).",
@@ -40,8 +42,7 @@ func inWords(diags []*tfprotov6.Diagnostic) []*tfprotov6.Diagnostic {
 			name := attributeName(d)
 			d.Summary = "A number is out of range"
 			// The number may follow from a secret, so the text does not quote it.
-			d.Detail = fmt.Sprintf("%s has a number beyond the range of whole numbers here, which is from %d to %d. %s",
-				name, math.MinInt64, math.MaxInt64, cmp.Or(largeAdvice[name], "Set it to a number of this range."))
+			d.Detail = fmt.Sprintf("%s has %s. %s", name, beyondRange, cmp.Or(largeAdvice[name], "Set it to a number of this range."))
 		case missing != nil:
 			d.Summary = missing[1] + " is missing"
 			d.Detail = "It is required, and its value here is null. Set it to another value."
@@ -101,6 +102,19 @@ func (s *server) ValidateListResourceConfig(ctx context.Context, req *tfprotov6.
 
 func (s *server) ValidateActionConfig(ctx context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
 	return explained(ctx, req, s.Framework.ValidateActionConfig, func(r *tfprotov6.ValidateActionConfigResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
+}
+
+func (s *server) CallFunction(ctx context.Context, req *tfprotov6.CallFunctionRequest) (*tfprotov6.CallFunctionResponse, error) {
+	resp, err := s.Framework.CallFunction(ctx, req)
+	if err == nil && resp.Error != nil {
+		switch e := resp.Error; { // core names the argument
+		case fraction.MatchString(e.Text):
+			e.Text = "It must be a whole number. To round the result of a division, use floor or ceil."
+		case tooLarge.MatchString(e.Text):
+			e.Text = "It is " + beyondRange
+		}
+	}
+	return resp, err
 }
 
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {

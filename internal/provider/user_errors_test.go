@@ -120,3 +120,28 @@ func TestMistakesInWordsEverywhere(t *testing.T) {
 	}
 	assert.Check(t, numbers >= 6, "the test found %d numbers", numbers)
 }
+
+// TestNumbersOfFunctionsInWords passes a number of more than 64 bits, and a fraction, for each whole number
+// that a function takes.
+func TestNumbersOfFunctionsInWords(t *testing.T) {
+	t.Parallel()
+	p, numbers := acctest.Unconfigured(t), 0
+	for name, f := range p.Functions() {
+		for i, parameter := range f.Parameters {
+			if !parameter.Type.Is(tftypes.Number) {
+				continue
+			}
+			numbers++
+			for number, want := range map[string]string{"18446744073709551616": "from -9223372036854775808 to 9223372036854775807", "1.5": "must be a whole number"} {
+				var arguments []any
+				for _, other := range f.Parameters {
+					arguments = append(arguments, tftypes.NewValue(other.Type, nil))
+				}
+				arguments[i], _ = new(big.Float).SetString(number)
+				_, err := p.Call(name, arguments...)
+				assert.Check(t, err != nil && strings.Contains(err.Text, want) && !strings.Contains(err.Text, "developer"), "%s(%s): %v", name, number, err)
+			}
+		}
+	}
+	assert.Check(t, numbers > 0, "no function takes a number")
+}
