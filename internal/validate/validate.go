@@ -38,7 +38,15 @@ func Rule(noun string, rule func(string) (string, error)) validator.String {
 		if !strings.HasPrefix(reason, "must ") {
 			reason = "must be " + noun + ": " + reason
 		}
-		return reason
+		// The value may come from a reference, whose value the CLI does not show.
+		switch quoted := fmt.Sprintf("%.64q", s); {
+		case s == "":
+			return strings.TrimSuffix(reason, ".") + "; it is empty"
+		case strings.Contains(reason, quoted), strings.Contains(s, "://") && strings.Contains(s, "@"): // a URL may contain a password
+			return reason
+		default:
+			return strings.TrimSuffix(reason, ".") + ", got " + quoted
+		}
 	}}
 }
 
@@ -65,7 +73,7 @@ func Duration(low, high time.Duration) validator.String {
 		case err != nil:
 			return "", errors.New("must be a duration of hours, minutes and seconds, such as 90m or 720h; a day is 24h")
 		case d < low, high > 0 && d > high:
-			return "", fmt.Errorf("must be %s, got %.40s", bounds, s)
+			return "", errors.New("must be " + bounds)
 		}
 		return s, nil
 	})

@@ -99,12 +99,14 @@ func TestStrings(t *testing.T) {
 		{typ, types.StringValue("PTR"), `thing must be one of A, AAAA, CAA, CNAME, MX, NS, SRV, TXT, got "PTR".`},
 		{typ, types.StringValue(""), `thing must be one of A, AAAA, CAA, CNAME, MX, NS, SRV, TXT, got "".`},
 		{address, types.StringValue("Jane@Example.com"), ""},
-		{address, types.StringValue("jane"), "thing must be an e-mail address: address must contain one @, as in jane@example.com."},
+		{address, types.StringValue("jane"), "thing must be an e-mail address: address must contain one @, as in jane@example.com, got \"jane\"."},
+		{address, types.StringValue(""), "thing must be an e-mail address: address must contain one @, as in jane@example.com; it is empty."},
 		{validate.Phone(), types.StringValue("+4930123456"), ""},
-		{validate.Phone(), types.StringValue("030 123456"), "thing must be an E.164 number with its country code, for instance +4930123456."},
+		{validate.Phone(), types.StringValue("030 123456"), "thing must be an E.164 number with its country code, for instance +4930123456, got \"030 123456\"."},
 		{validate.Country(), types.StringValue("de"), ""},
-		{validate.Country(), types.StringValue("XX"), "thing must be a two-letter country code of ISO 3166, for instance DE."},
-		{validate.Rule("a URL", api.CheckRedirectURL), types.StringValue("ftp://example.com"), "thing must be an absolute http or https URL without credentials, for instance https://www.example.com/."},
+		{validate.Country(), types.StringValue("XX"), "thing must be a two-letter country code of ISO 3166, for instance DE, got \"XX\"."},
+		{validate.Rule("a URL", api.CheckRedirectURL), types.StringValue("ftp://example.com"), "thing must be an absolute http or https URL without credentials, for instance https://www.example.com/, got \"ftp://example.com\"."},
+		{validate.Rule("a URL", api.CheckRedirectURL), types.StringValue("https://jane:s3cret@example.com"), "thing must be an absolute http or https URL without credentials, for instance https://www.example.com/."},
 	} {
 		assert.Check(t, is.Equal(checkString(t, tt.v, validator.StringRequest{Path: path.Root("thing"), ConfigValue: tt.value}), tt.want), "%s", tt.value)
 	}
@@ -190,7 +192,7 @@ func TestSecretsAreHidden(t *testing.T) {
 func TestDuration(t *testing.T) {
 	t.Parallel()
 	bounded, open := validate.Duration(time.Minute, 24*time.Hour), validate.Duration(90*time.Minute, 0)
-	const noDuration = "lifetime must be a duration of hours, minutes and seconds, such as 90m or 720h; a day is 24h."
+	const noDuration = "lifetime must be a duration of hours, minutes and seconds, such as 90m or 720h; a day is 24h"
 	for _, tt := range []struct {
 		v     validator.String
 		value types.String
@@ -201,14 +203,14 @@ func TestDuration(t *testing.T) {
 		{bounded, types.StringValue("1h30m"), ""},
 		{bounded, types.StringNull(), ""},
 		{bounded, types.StringUnknown(), ""},
-		{bounded, types.StringValue("59s"), "lifetime must be from 1m to 24h, got 59s."},
-		{bounded, types.StringValue("24h0m1s"), "lifetime must be from 1m to 24h, got 24h0m1s."},
-		{bounded, types.StringValue("-1h"), "lifetime must be from 1m to 24h, got -1h."},
-		{bounded, types.StringValue("1d"), noDuration},
-		{bounded, types.StringValue("3600"), noDuration},
-		{bounded, types.StringValue(""), noDuration},
+		{bounded, types.StringValue("59s"), "lifetime must be from 1m to 24h, got \"59s\"."},
+		{bounded, types.StringValue("24h0m1s"), "lifetime must be from 1m to 24h, got \"24h0m1s\"."},
+		{bounded, types.StringValue("-1h"), "lifetime must be from 1m to 24h, got \"-1h\"."},
+		{bounded, types.StringValue("1d"), noDuration + `, got "1d".`},
+		{bounded, types.StringValue("3600"), noDuration + `, got "3600".`},
+		{bounded, types.StringValue(""), noDuration + "; it is empty."},
 		{open, types.StringValue("87600h"), ""},
-		{open, types.StringValue("1h"), "lifetime must be at least 1h30m, got 1h."},
+		{open, types.StringValue("1h"), "lifetime must be at least 1h30m, got \"1h\"."},
 	} {
 		resp := &validator.StringResponse{}
 		tt.v.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("lifetime"), ConfigValue: tt.value}, resp)
