@@ -61,15 +61,16 @@ func (c callCommand) Run(ctx context.Context, p cli.Program) error {
 func writeOperations(w io.Writer) {
 	rows := [][]string{{"OPERATION", "NAMES", "SUMMARY"}}
 	for _, s := range api.Specs() {
-		names, _ := fields(s)
+		names, _, _ := fields(s)
 		rows = append(rows, []string{s.ID, strings.Join(names, " "), s.Summary})
 	}
 	cli.WriteTable(w, rows)
 }
 
 // fields returns the names of an operation's parameters and body members, without the account and
-// headers, and the index of each in the request struct.
-func fields(s api.Spec) (names []string, indexes [][]int) {
+// headers, the index of each in the request struct, and the names that a request requires.
+func fields(s api.Spec) (names []string, indexes [][]int, required []string) {
+	required = slices.Clone(s.PathParameters()[1:]) // without the account
 	for _, f := range api.FieldsOf(s.Request) {
 		if (f.In == "path" || f.In == "query") && f.Name != "account_id" {
 			names, indexes = append(names, f.Name), append(indexes, f.Index)
@@ -78,16 +79,18 @@ func fields(s api.Spec) (names []string, indexes [][]int) {
 	if body := s.Body(); body != nil {
 		for _, member := range api.FieldsOf(s.Request.FieldByIndex(body.Index).Type) {
 			names, indexes = append(names, member.Name), append(indexes, slices.Concat(body.Index, member.Index))
+			if member.Required {
+				required = append(required, member.Name)
+			}
 		}
 	}
-	return names, indexes
+	return names, indexes, required
 }
 
 // newRequest returns a request struct of the operation with values in the form name=value.
 func newRequest(s api.Spec, values []string) (any, error) {
 	in := reflect.New(s.Request)
-	names, indexes := fields(s)
-	missing := s.PathParameters()[1:] // without the account
+	names, indexes, missing := fields(s)
 	for _, argument := range values {
 		name, value, ok := strings.Cut(argument, "=")
 		if !ok {
@@ -97,7 +100,7 @@ func newRequest(s api.Spec, values []string) (any, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("there is no %.64q; it takes %s", name, strings.Join(names, ", "))
 		}
-		missing = slices.DeleteFunc(missing, func(parameter string) bool { return parameter == name })
+		missing = slices.DeleteFunc(missing, func(required string) bool { return required == name && value != "" })
 		target := in.Elem().FieldByIndex(indexes[i]).Addr().Interface()
 		// A text field uses the value as it is.
 		text, err := json.Marshal(value)
@@ -116,7 +119,11 @@ func newRequest(s api.Spec, values []string) (any, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s=… is missing", missing[0])
+		next := ""
+		if slices.Contains(missing, "workspace_id") {
+			next = "; mailhostd call get-account prints the id of the default workspace"
+		}
+		return nil, fmt.Errorf("missing or empty: %s%s", strings.Join(missing, ", "), next)
 	}
 	return in.Interface(), nil
 }
