@@ -117,6 +117,9 @@ func TestWorkloadIdentityErrors(t *testing.T) {
 		})
 	}
 	assert.NilError(t, os.WriteFile(file, []byte(sign(nil)), 0o600))
+	// The plan of a create asks first whether the credential may use the account at all.
+	_, diags := s.ProtocolByWorkload(t, map[string]any{"audience": audience, "token_file": file}).Plan("mailhost_forwarding", map[string]any{"target_email": "joe@example.net"}, nil)
+	acctest.Expect(t, diags, "ERROR: Can't use the account", "no access to the account", file, "mailhostd grant add --workload")
 	s.Owner(t).GrantTo(vocab.SubjectUser, "workload:apply", apitest.Grant{Capability: vocab.CapDomainView})
 	text := read(t, map[string]any{"token_file": file})
 	assert.Check(t, text == "", "with the grant: %s", text)
