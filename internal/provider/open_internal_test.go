@@ -172,3 +172,24 @@ func TestClose(t *testing.T) {
 	log, err := os.Stat(filepath.Join(dir, databaseName+"-wal"))
 	assert.Check(t, err != nil || log.Size() == 0, "the log is not empty")
 }
+
+// TestCredentialAdvice checks that the advice names the settings of the credential in use, and no other.
+func TestCredentialAdvice(t *testing.T) {
+	t.Parallel()
+	flow := settings{oauth2: &clientcredentials.Config{ClientID: "terraform", ClientSecret: "s3cret"}}
+	for _, c := range []struct {
+		settings
+		status     int
+		want, none string
+	}{
+		{settings{token: "s3cret"}, http.StatusUnauthorized, "MAILHOST_TOKEN", "oauth2"},
+		{settings{token: "s3cret"}, http.StatusForbidden, "", ""},
+		{flow, http.StatusUnauthorized, "the client terraform", "MAILHOST_TOKEN"},
+		{flow, http.StatusForbidden, "", ""},
+		{flow, 0, "token_url, client_id, client_secret", "MAILHOST_TOKEN"},
+	} {
+		got := c.advise(c.status, "s3cret")
+		assert.Check(t, strings.Contains(got, c.want) && !strings.Contains(got, "s3cret") && (got != "") == (c.want != ""), "HTTP %d: %s", c.status, got)
+		assert.Check(t, c.none == "" || !strings.Contains(got, c.none), "HTTP %d: %s", c.status, got)
+	}
+}

@@ -178,7 +178,7 @@ func TestDurationsRefused(t *testing.T) {
 		want   []string
 	}{
 		"no duration":      {lasting("30d", nil), []string{`ERROR at AttributeName("valid_for")`, "a day is 24h"}},
-		"too short":        {lasting("30s", nil), []string{"valid_for must be at least 1m, got 30s"}},
+		"too short":        {lasting("30s", nil), []string{`valid_for must be at least 1m, got "30s"`}},
 		"negative":         {lasting("720h", "-1h"), []string{"rotate_before must be at least 1m"}},
 		"not shorter":      {lasting("24h", "1440m"), []string{`ERROR at AttributeName("rotate_before")`, "due for replacement at once"}},
 		"without validity": {lasting(nil, "24h"), []string{`ERROR at AttributeName("rotate_before")`, "rotate_before without valid_for"}},
