@@ -120,6 +120,8 @@ func TestWorkloadIdentityErrors(t *testing.T) {
 	// The plan of a create asks first whether the credential may use the account at all.
 	_, diags := s.ProtocolByWorkload(t, map[string]any{"audience": audience, "token_file": file}).Plan("mailhost_forwarding", map[string]any{"target_email": "joe@example.net"}, nil)
 	acctest.Expect(t, diags, "ERROR: Can't use the account", "no access to the account", file, "mailhostd grant add --workload")
+	_, diags = acctest.NewServer(t, acctest.Options{}).ProtocolByWorkload(t, map[string]any{"audience": audience, "token_file": file}).ReadData("mailhost_domain", map[string]any{"name": "example.com"})
+	acctest.Expect(t, diags, "accepts no access tokens of an issuer", file, "mailhostd serve --trust")
 	s.Owner(t).GrantTo(vocab.SubjectUser, "workload:apply", apitest.Grant{Capability: vocab.CapDomainView})
 	text := read(t, map[string]any{"token_file": file})
 	assert.Check(t, text == "", "with the grant: %s", text)

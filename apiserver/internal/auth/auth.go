@@ -77,16 +77,19 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 	switch {
 	case ok:
 		return a.Preauthorize(ctx, token.caller(), noOperation)
-	case a.verifier != nil && !strings.HasPrefix(presented, api.TokenPrefix+"_"):
+	case (a.verifier != nil || isJWT(presented)) && !strings.HasPrefix(presented, api.TokenPrefix+"_"):
 		return a.user(ctx, presented)
 	}
 	return Caller{}, invalidToken(api.TypeInvalidToken, "the bearer token is malformed; was it copied whole?")
 }
 
+// isJWT reports whether a token has the three parts of a signed JWT (RFC 7515, section 7.1).
+func isJWT(token string) bool { return strings.Count(token, ".") == 2 }
+
 // user returns the caller of an access token of the OAuth issuer.
 func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) {
 	if a.verifier == nil {
-		return Caller{}, invalidToken(api.TypeInvalidToken, "no access tokens are accepted here")
+		return Caller{}, invalidToken(api.TypeInvalidToken, "this API accepts no access tokens of an issuer")
 	}
 	user, err := a.verifier.VerifyToken(ctx, token)
 	if err == nil {
