@@ -1,5 +1,7 @@
 # Your own server sells the domain, for play money.
 resource "mailhost_domain" "example_org" {
+  name = "example.org"
+
   contact_info = {
     first_name   = "Jane"
     last_name    = "Doe"
