@@ -2,16 +2,16 @@
 // standalone server.
 //
 // The library go-mail encodes messages (RFC 5322, MIME) and speaks the protocol (RFC 5321). This
-// package decides about encryption, permanent errors and valid addresses.
+// package decides about encryption, permanent errors, valid addresses and the name for EHLO.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package mailer
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -38,6 +38,10 @@ type Options struct {
 	// From is the sender: an address, or a name and an address as in
 	// "Mailhost <no-reply@example.com>".
 	From string
+	// HELO is the name of this machine for the mail server: a domain name such as mail.example.com,
+	// or an address literal such as [192.0.2.1]. Empty means the literal of the connection's own
+	// address, which RFC 5321, section 4.1.4, prescribes for a machine without a name.
+	HELO string
 	// RootCAs verify the server's certificate; nil means the system's.
 	RootCAs *x509.CertPool
 }
@@ -51,13 +55,14 @@ type Mailer struct {
 	server  server
 	from    *netmail.Address
 	domain  string // the sender's domain, for Message-IDs
+	helo    string
 	rootCAs *x509.CertPool
 }
 
 var _ email.Sender = (*Mailer)(nil)
 
-// New returns a Mailer without connecting. An error begins with the invalid option, "url: " or
-// "from: ", and never contains the password.
+// New returns a Mailer without connecting. An error begins with the invalid option, "url: ",
+// "from: " or "helo: ", and never contains the password.
 func New(o Options) (*Mailer, error) {
 	server, err := parseServer(o.URL)
 	if err != nil {
@@ -72,7 +77,13 @@ func New(o Options) (*Mailer, error) {
 		return nil, fmt.Errorf("from: %w", err)
 	}
 	from.Address = address.String()
-	return &Mailer{server: server, from: from, domain: address.Domain, rootCAs: o.RootCAs}, nil
+	helo := o.HELO
+	if helo != "" {
+		if helo, err = parseHELO(helo); err != nil {
+			return nil, fmt.Errorf("helo: %w", err)
+		}
+	}
+	return &Mailer{server: server, from: from, domain: address.Domain, helo: helo, rootCAs: o.RootCAs}, nil
 }
 
 // Server returns the mail server's URL without user and password.
@@ -90,7 +101,7 @@ func (m *Mailer) Send(ctx context.Context, message email.Message) error {
 	if err = m.submit(ctx, msg); err == nil || msg.IsDelivered() {
 		return nil
 	}
-	if isPermanent(err) {
+	if concernsMessage(err) {
 		return fmt.Errorf("%w: %s: %s", email.ErrUndeliverable, m.server, m.describe(err))
 	}
 	return fmt.Errorf("%s: %s", m.server, m.describe(err))
@@ -160,7 +171,7 @@ func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 func (m *Mailer) clientOptions(conn net.Conn) []mail.Option {
 	options := []mail.Option{
 		mail.WithTimeout(timeout), mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
-		mail.WithTLSPolicy(m.server.starttls), mail.WithTLSConfig(m.tlsConfig()),
+		mail.WithHELO(cmp.Or(m.helo, localLiteral(conn))), mail.WithTLSPolicy(m.server.starttls), mail.WithTLSConfig(m.tlsConfig()),
 		// Each connection is new, sends one message and uses ASCII addresses.
 		mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(),
 	}
@@ -176,16 +187,47 @@ func (m *Mailer) tlsConfig() *tls.Config {
 	return &tls.Config{ServerName: m.server.host, RootCAs: m.rootCAs, MinVersion: tls.VersionTLS12}
 }
 
-const redacted = "[redacted]"
+// concernsMessage reports whether an error is the server's permanent refusal of the message: a 5yz
+// reply to RCPT, to DATA, or to the end of the data. All other errors are temporary, because the
+// operator can fix them: also a refused connection, EHLO name, login or sender, and an invalid
+// certificate.
+func concernsMessage(err error) bool {
+	failure, ok := errors.AsType[*mail.SendError](err)
+	if !ok || failure.ErrorCode() < 500 {
+		return false
+	}
+	switch failure.Reason {
+	case mail.ErrSMTPRcptTo, mail.ErrSMTPData, mail.ErrSMTPDataClose:
+		// A server may refuse the EHLO name and the sender as late as at RCPT: Postfix does by default.
+		return !concernsHELO(err) && !concernsLogin(err) && !concernsSender(err)
+	}
+	return false
+}
 
-// isPermanent reports whether a retry can't succeed: after a 5yz reply about the message. All other
-// errors are temporary, also failed logins and invalid certificates, because the operator can fix
-// them.
-func isPermanent(err error) bool {
+// concernsHELO reports whether the server refused the EHLO name. X.5.z is an error of the protocol
+// (RFC 3463, section 3.6).
+func concernsHELO(err error) bool {
+	return strings.HasPrefix(err.Error(), "smtp: EHLO/HELO exchange failed") || replyCode(err) == 504 || strings.HasPrefix(statusCode(err), "5.5.")
+}
+
+// concernsLogin reports whether a login is missing or failed: 530 to 538, to any command (RFC 4954,
+// sections 4 and 6).
+func concernsLogin(err error) bool {
 	code := replyCode(err)
-	// 530 to 538 reply, to any command, that a login is missing or failed (RFC 4954, sections 4 and
-	// 6).
-	return code >= 500 && (code < 530 || code > 538) && !isLoginError(err)
+	return code >= 530 && code <= 538
+}
+
+// concernsSender reports whether the server refused the sender. X.1.7 and X.1.8 are errors of its
+// address (RFC 3463, section 3.2).
+func concernsSender(err error) bool {
+	failure, ok := errors.AsType[*mail.SendError](err)
+	return ok && (failure.Reason == mail.ErrSMTPMailFrom || statusCode(err) == "5.1.7" || statusCode(err) == "5.1.8")
+}
+
+// statusCode returns the enhanced status code of the server's reply in an error (RFC 2034), or "".
+func statusCode(err error) string {
+	failure, _ := errors.AsType[*mail.SendError](err)
+	return failure.EnhancedStatusCode()
 }
 
 // replyCode returns the code of the server's reply in an error, or 0.
@@ -204,29 +246,28 @@ const loginErrorPrefix = "SMTP AUTH failed: "
 
 func isLoginError(err error) bool { return strings.HasPrefix(err.Error(), loginErrorPrefix) }
 
-// describe returns an error's message without the recipient, which go-mail appends, and the
-// password, which a server may quote.
+// describe returns an error's message with the setting to check, without the recipient, which go-mail
+// appends, and without the password, which a server may quote.
 func (m *Mailer) describe(err error) string {
+	code := replyCode(err)
+	if isLoginError(err) {
+		// The reply may quote the password in any encoding, so its text is omitted.
+		if code != 0 {
+			return fmt.Sprintf("%sthe server's reply is %d; check the user and the password", loginErrorPrefix, code)
+		}
+		return loginErrorPrefix + "the server's reply is not valid SMTP, or the connection was closed"
+	}
 	text, _, _ := strings.Cut(err.Error(), ", affected ")
-	if !isLoginError(err) {
-		return m.server.redactPassword(text)
-	}
-	// The reply may quote the password in any encoding, so its text is omitted.
-	if code := replyCode(err); code != 0 {
-		return fmt.Sprintf("%sthe server's reply is %d; check the user and the password", loginErrorPrefix, code)
-	}
-	return loginErrorPrefix + "the server's reply is not valid SMTP, or the connection was closed"
-}
-
-// redactPassword replaces the password, plain and as encoded by AUTH PLAIN and LOGIN (RFC 4616).
-func (s server) redactPassword(text string) string {
-	if s.password == "" {
+	text = m.server.redactPassword(text)
+	switch {
+	case code < 500 || concernsMessage(err):
 		return text
+	case concernsLogin(err):
+		return text + "; check the user and the password of --smtp-url"
+	case concernsSender(err):
+		return text + "; check that the server accepts mail from the address of --smtp-from"
+	case concernsHELO(err):
+		return text + "; set --smtp-helo to a name of this machine that the server accepts"
 	}
-	encode := base64.StdEncoding.EncodeToString
-	return strings.NewReplacer(
-		encode([]byte("\x00"+s.user+"\x00"+s.password)), redacted,
-		encode([]byte(s.password)), redacted,
-		s.password, redacted,
-	).Replace(text)
+	return text + "; check that --smtp-url is the right server, and that it accepts mail from this machine"
 }

@@ -12,6 +12,7 @@ import (
 	"mime/quotedprintable"
 	"net"
 	netmail "net/mail"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -178,7 +179,7 @@ func TestServerQuotesThePassword(t *testing.T) {
 		permanent bool
 	}{
 		{"AUTH", []string{"535 5.7.8 Not you: AUTH PLAIN %s", "501 5.5.2 What is %s?", "421 4.3.2 Bye, %s", "535-5.7.8 Not\r\n535 you: %s", "%s", "999999 %s"}, forms, false},
-		{"MAIL", []string{"554 5.7.1 Not for %s"}, []string{forms[0], forms[4], forms[5]}, true},
+		{"MAIL", []string{"554 5.7.1 Not for %s"}, []string{forms[0], forms[4], forms[5]}, false},
 		{"RCPT", []string{"451 4.7.1 Not for %s"}, []string{forms[0], forms[4], forms[5]}, false},
 	} {
 		for _, reply := range tt.replies {
@@ -195,36 +196,79 @@ func TestServerQuotesThePassword(t *testing.T) {
 	}
 }
 
+// TestFailures checks for each stage of a delivery whether a failure concerns the message, which is then
+// given up, or the server and its settings, which the error then names.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		command, reply string
 		permanent      bool
+		advice         string
 	}{
-		{"CONNECT", "421 4.3.2 Too busy", false},
-		{"CONNECT", "554 5.3.2 No mail here", true},
-		{"CONNECT", "", false},
-		{"RCPT", "451 4.7.1 Greylisted", false},
-		{"RCPT", "550 5.1.1 No such user", true},
-		{"MAIL", "530 5.7.0 Log in first", false},
-		{"MAIL", "538 5.7.11 Encrypt first", false},
-		{"DATA", "554 5.7.1 No", true},
-		{".", "451 4.3.0 Try again", false},
-		{".", "554 5.7.1 Spam", true},
-		{".", "", false},
+		{"CONNECT", "421 4.3.2 Too busy", false, ""},
+		{"CONNECT", "554 5.3.2 No mail here", false, "--smtp-url"},
+		{"CONNECT", "521 5.7.1 Your address is blocked", false, "--smtp-url"},
+		{"CONNECT", "", false, ""},
+		{"EHLO", "421 4.3.2 Too busy", false, ""},
+		{"EHLO", "504 5.5.2 Need a fully qualified name", false, "--smtp-helo"},
+		{"EHLO", "550 5.7.1 Not you", false, "--smtp-helo"},
+		{"EHLO", "", false, ""},
+		{"STARTTLS", "454 4.7.0 Not now", false, ""},
+		{"STARTTLS", "554 5.7.3 No", false, "--smtp-url"},
+		{"AUTH", "454 4.7.0 Not now", false, "the user and the password"},
+		{"AUTH", "535 5.7.8 Wrong", false, "the user and the password"},
+		{"AUTH", "534 5.7.9 Too weak", false, "the user and the password"},
+		{"AUTH", "550 5.7.1 Blocked", false, "the user and the password"},
+		{"MAIL", "451 4.3.0 Try again", false, ""},
+		{"MAIL", "550 5.7.1 Not from there", false, "--smtp-from"},
+		{"MAIL", "553 5.7.1 Not your address", false, "--smtp-from"},
+		{"MAIL", "530 5.7.0 Log in first", false, "the user and the password"},
+		{"MAIL", "538 5.7.11 Encrypt first", false, "the user and the password"},
+		{"MAIL", "", false, ""},
+		{"RCPT", "451 4.7.1 Greylisted", false, ""},
+		{"RCPT", "550 5.1.1 No such user", true, ""},
+		{"RCPT", "550 No such user", true, ""},
+		{"RCPT", "554 5.7.1 Refused", true, ""},
+		{"RCPT", "501 5.1.3 Bad recipient", true, ""},
+		{"RCPT", "530 5.7.0 Log in first", false, "the user and the password"},
+		{"RCPT", "504 5.5.2 Helo command rejected: need a fully qualified name", false, "--smtp-helo"},
+		{"RCPT", "501 5.5.2 Helo command rejected: invalid name", false, "--smtp-helo"},
+		{"RCPT", "550 5.1.8 Sender address rejected: no such domain", false, "--smtp-from"},
+		{"DATA", "451 4.3.0 Try again", false, ""},
+		{"DATA", "554 5.7.1 No", true, ""},
+		{"DATA", "", false, ""},
+		{".", "451 4.3.0 Try again", false, ""},
+		{".", "552 5.3.4 Too big", true, ""},
+		{".", "554 5.7.1 Spam", true, ""},
+		{".", "", false, ""},
 	} {
 		t.Run(tt.command+" "+tt.reply, func(t *testing.T) {
 			t.Parallel()
-			s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{tt.command: {tt.reply}}})
-			err := send(t, s, "smtp://HOST", message)
+			o, url := smtptest.Options{Replies: map[string][]string{tt.command: {tt.reply}}}, "smtp://HOST"
+			switch tt.command {
+			case "EHLO":
+				o.Replies["HELO"] = []string{tt.reply}
+			case "STARTTLS":
+				o.STARTTLS = true
+			case "AUTH":
+				o.User, o.Password, url = "user", "s3cret-s3cret", "smtp://user:s3cret-s3cret@HOST"
+			}
+			s := smtptest.NewServer(t, o)
+			err := send(t, s, url, message)
 			assert.Assert(t, err != nil && errors.Is(err, email.ErrUndeliverable) == tt.permanent, "%v; want an error that is permanent: %t", err, tt.permanent)
 			s.WaitIdle() // the client closes the connection even after an error
 			code, text, _ := strings.Cut(tt.reply, " ")
-			for _, want := range []string{s.Addr, code, text} {
+			if tt.command == "AUTH" {
+				text = "" // it may contain the password
+			}
+			for _, want := range []string{s.Addr, code, text, tt.advice} {
 				assert.Check(t, strings.Contains(err.Error(), want), "%v lacks %q", err, want)
 			}
+			if tt.advice == "" {
+				assert.Check(t, !strings.Contains(err.Error(), "check") && !strings.Contains(err.Error(), "--smtp"), "no setting is wrong: %v", err)
+			}
 			assert.Check(t, !strings.Contains(err.Error(), "jane@"), "%v contains the recipient", err)
-			err = send(t, s, "smtp://HOST", message)
+			err = send(t, s, url, message)
 			assert.Check(t, err == nil && len(s.Wait(1)) == 1, "next message: %v, %+v", err, s.Mails())
 		})
 	}
@@ -240,6 +284,57 @@ func TestFailures(t *testing.T) {
 		err := send(t, s, "smtp://HOST", message)
 		assert.Check(t, err != nil && !errors.Is(err, email.ErrUndeliverable), "%v", err)
 	})
+}
+
+// TestShortPassword checks that a short password is replaced as a word, and that words which contain it
+// stay as they are.
+func TestShortPassword(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ password, reply, want string }{
+		{"e", "550 5.1.1 Here e ends the sentence: e.", "550 5.1.1 Here [redacted] ends the sentence: [redacted]."},
+		{"5", "550 5.1.1 No 55, 5", "550 [redacted].1.1 No 55, [redacted]"},
+		{"abc", "550 5.1.1 abcd YWJj \u00e9abc abc", "550 5.1.1 abcd [redacted] \u00e9abc [redacted]"},
+		{`a"b\c`, `550 5.1.1 Not a"b\c.`, "550 5.1.1 Not [redacted]."},
+		{"s3cret-s3cret", "550 5.1.1 user=xs3cret-s3cretx", "550 5.1.1 user=x[redacted]x"},
+	} {
+		s := smtptest.NewServer(t, smtptest.Options{User: "user", Password: tt.password, Replies: map[string][]string{"RCPT": {tt.reply}}})
+		err := send(t, s, "smtp://user:"+url.PathEscape(tt.password)+"@HOST", message)
+		assert.Assert(t, err != nil)
+		assert.Check(t, is.Contains(strings.ReplaceAll(err.Error(), `"`, ""), "sending SMTP RCPT TO command: "+tt.want))
+	}
+}
+
+// TestHELO checks the name in EHLO: the option, or the literal of the connection's own address.
+func TestHELO(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ helo, want, fails string }{
+		{"", "[127.0.0.1]", ""},
+		{"Mail.Example.com.", "mail.example.com", ""},
+		{"b\u00fccher.example", "xn--bcher-kva.example", ""},
+		{"[192.0.2.1]", "[192.0.2.1]", ""},
+		{"[ipv6:2001:DB8::1]", "[IPv6:2001:db8::1]", ""},
+		{"localhost", "", "two labels"},
+		{"192.0.2.1", "", "write the address as [192.0.2.1]"},
+		{"2001:db8::1", "", "write the address as [IPv6:2001:db8::1]"},
+		{"[2001:db8::1]", "", "write the address as [IPv6:2001:db8::1]"},
+		{"[fe80::1%eth0]", "", "write the address as [IPv6:fe80::1]"},
+		{"[::ffff:192.0.2.1]", "", "write the address as [192.0.2.1]"},
+		{"[mail.example.com]", "", "a name without brackets"},
+		{"my_host.example.com", "", "letters, digits and hyphens"},
+		{"https://mail.example.com", "", "must not be a URL"},
+		{"mail.example.com\r\nMAIL FROM:<>", "", "must not be a URL"},
+		{"mail example.com", "", "letters, digits and hyphens"},
+	} {
+		s := smtptest.NewServer(t, smtptest.Options{})
+		m, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com", HELO: tt.helo})
+		if tt.fails != "" {
+			assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "helo: ") && strings.Contains(err.Error(), tt.fails), "%q: %v; want %q", tt.helo, err, tt.fails)
+			continue
+		}
+		assert.NilError(t, err)
+		assert.NilError(t, m.Check(t.Context()))
+		assert.Check(t, is.Equal(s.Commands()[0], "EHLO "+tt.want), "%q", tt.helo)
+	}
 }
 
 // TestSilentServer checks that Send waits for a silent server only until its context

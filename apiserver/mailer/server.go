@@ -1,12 +1,15 @@
 package mailer
 
 import (
+	"encoding/base64"
 	"errors"
 	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/wneessen/go-mail"
 )
@@ -81,3 +84,41 @@ func (s server) address() string { return net.JoinHostPort(s.host, s.port) }
 
 // String returns the URL without user and password.
 func (s server) String() string { return s.scheme + "://" + s.address() }
+
+const redacted = "[redacted]"
+
+// minSecret is the length from which a password is replaced inside words too. A shorter one is part
+// of many words, and is replaced only as a word.
+const minSecret = 8
+
+// redactPassword replaces the password, plain and as encoded by AUTH PLAIN and LOGIN (RFC 4616).
+func (s server) redactPassword(text string) string {
+	if s.password == "" {
+		return text
+	}
+	encode, quoted := base64.StdEncoding.EncodeToString, strconv.Quote(s.password)
+	if quoted = quoted[1 : len(quoted)-1]; quoted != s.password { // go-mail quotes replies
+		text = strings.ReplaceAll(text, quoted, redacted)
+	}
+	text = strings.NewReplacer(encode([]byte("\x00"+s.user+"\x00"+s.password)), redacted, encode([]byte(s.password)), redacted).Replace(text)
+	if len(s.password) >= minSecret {
+		return strings.ReplaceAll(text, s.password, redacted)
+	}
+	return redactWord(text, s.password)
+}
+
+// redactWord replaces a secret where neither a letter nor a digit stands before or after it.
+func redactWord(text, secret string) string {
+	isWord := func(r rune, _ int) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		if strings.HasPrefix(text[i:], secret) && !isWord(utf8.DecodeLastRuneInString(text[:i])) && !isWord(utf8.DecodeRuneInString(text[i+len(secret):])) {
+			b.WriteString(redacted)
+			i += len(secret)
+			continue
+		}
+		b.WriteByte(text[i])
+		i++
+	}
+	return b.String()
+}

@@ -182,6 +182,8 @@ func (s *Server) serve(conn net.Conn, encrypted bool) {
 			reply = "535 5.7.8 Authentication credentials invalid"
 		case verb == "QUIT":
 			reply = "221 2.0.0 Bye"
+		case verb == "RSET":
+			mail = Mail{}
 		case user != o.User:
 			reply = "530 5.7.0 Authentication required"
 		case verb == "MAIL":

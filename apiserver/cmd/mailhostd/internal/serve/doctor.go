@@ -266,7 +266,7 @@ func (c DoctorCommand) checkTLS(context.Context) check {
 }
 
 func (c DoctorCommand) checkSMTP(ctx context.Context) check {
-	m, err := c.mailer()
+	m, err := c.mailer(c.PublicURL)
 	switch {
 	case err != nil:
 		return found(checkFailed, "%s", err)

@@ -41,6 +41,9 @@ func TestDoctor(t *testing.T) {
 		detail string
 	}{
 		{"mail", nil, "smtp", "ok", "accepts messages"},
+		{"mail, with a name", []string{"--smtp-helo", "[192.0.2.1]"}, "smtp", "ok", "accepts messages"},
+		{"mail, with a name that no mail server accepts", []string{"--smtp-helo", "localhost"}, "smtp", "failed", "--smtp-helo: name must have at least two labels"},
+		{"mail, with a public URL", []string{"--public-url", "https://Mail.Example.com:8443/x"}, "smtp", "ok", "accepts messages"},
 		{"issuer", nil, "oauth issuer", "ok", "has 1 key"},
 		{"no public URL", []string{"--oauth-client-id", "cli"}, "oauth issuer", "warning", "set --public-url"},
 		{"a public URL", []string{"--oauth-client-id", "cli", "--public-url", "https://mail.example.com"}, "oauth issuer", "ok", "has 1 key"},
@@ -62,6 +65,9 @@ func TestDoctor(t *testing.T) {
 			}
 			assert.Check(t, code == want && !strings.Contains(stdout+stderr, "secret"), "exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 		})
+	}
+	for _, name := range []string{"[192.0.2.1]", "mail.example.com"} {
+		assert.Check(t, is.Contains(inbox.Commands(), "EHLO "+name))
 	}
 	sent := inbox.Wait(0)
 	assert.Check(t, len(sent) == 0, "doctor has sent %d messages", len(sent))

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
@@ -191,18 +193,33 @@ func (f oauthFlags) signInMetadata(url string) http.Handler {
 type smtpFlags struct {
 	SMTPURL  string `name:"smtp-url" placeholder:"URL" help:"Mail server for verification messages: smtp://[user:password@]host[:port] with STARTTLS, or smtps://… with implicit TLS. ?tls=none sends without encryption. Set a password in the variable rather than on the command line. Default: none; messages are only in the outbox of the control plane."`
 	SMTPFrom string `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of messages, with or without a name, for instance Mailhost <no-reply@example.com>; required with --smtp-url."`
+	SMTPHelo string `name:"smtp-helo" placeholder:"NAME" help:"Name by which this server introduces itself to the mail server (EHLO): a full domain name, or an address such as [192.0.2.1]. Default: the host of --public-url, or the name of this machine, or its address, the first that is a full name."`
 }
 
 // mailer returns nil without --smtp-url.
-func (f smtpFlags) mailer() (*mailer.Mailer, error) {
+func (f smtpFlags) mailer(publicURL string) (*mailer.Mailer, error) {
 	if f.SMTPURL == "" {
 		return nil, nil
 	}
-	m, err := mailer.New(mailer.Options{URL: f.SMTPURL, From: f.SMTPFrom})
+	m, err := mailer.New(mailer.Options{URL: f.SMTPURL, From: f.SMTPFrom, HELO: cmp.Or(f.SMTPHelo, fullName(publicURL))})
 	if err != nil {
 		return nil, fmt.Errorf("--smtp-%w", err)
 	}
 	return m, nil
+}
+
+// fullName returns the domain name of this machine: the host of its public URL, or the system's name.
+// It returns "" if neither is a full name, as in many containers.
+func fullName(publicURL string) string {
+	public, err := url.Parse(publicURL)
+	if err == nil {
+		if name, err := domainname.Normalize(public.Hostname()); err == nil {
+			return name
+		}
+	}
+	system, _ := os.Hostname() // "" after an error
+	name, _ := domainname.Normalize(system)
+	return name
 }
 
 type tracingFlags struct {

@@ -79,7 +79,7 @@ func (c settings) Validate() error {
 		{c.ConsoleClientID == "" && c.ConsoleSecret != "", "--oauth-console-client-secret: needs --oauth-console-client-id"},
 		{c.ControlListen == "" && (c.Hostile || c.Record != "" || c.Replay != ""), "--hostile, --record and --replay: need --control-listen"},
 		{c.Seed != nil && c.Database != sqlite.Memory, "--seed: needs --database " + sqlite.Memory + ", because a second start would create the same ids and tokens again"},
-		{c.SMTPURL == "" && c.SMTPFrom != "", "--smtp-from: needs --smtp-url"},
+		{c.SMTPURL == "" && c.SMTPFrom+c.SMTPHelo != "", "--smtp-from and --smtp-helo: need --smtp-url"},
 		{c.SMTPURL != "" && c.SMTPFrom == "", "--smtp-from: is required with --smtp-url"},
 		{
 			c.SMTPURL != "" && c.PublicURL == "" && !isLocal(loopbackForPort(c.Listen)),
@@ -96,7 +96,7 @@ func (c settings) Validate() error {
 	if _, err := c.verifiers(nil, nil); err != nil {
 		return err
 	}
-	if _, err := c.mailer(); err != nil {
+	if _, err := c.mailer(c.PublicURL); err != nil {
 		return err
 	}
 	return cmp.Or(cli.CheckURL("--otlp-endpoint", c.OTLPEndpoint), cli.CheckURL("--public-url", c.PublicURL))
@@ -122,7 +122,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err != nil {
 		return err
 	}
-	sender, err := c.mailer()
+	sender, err := c.mailer(c.PublicURL)
 	if err != nil {
 		return err
 	}
