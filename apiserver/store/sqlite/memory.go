@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,31 +19,54 @@ func openMemory(ctx context.Context, _ string, opts Options) (e *engine, err err
 			return nil, err
 		}
 	}
-	dir, err := os.MkdirTemp("", memoryPrefix)
+	path, remove, err := createMemoryFile(memoryFolders(), empty)
 	if err != nil {
 		return nil, err
 	}
-	remove := func() error { return os.RemoveAll(dir) }
-	path := filepath.Join(dir, "mailhost.db")
-	if err = os.WriteFile(path, empty, 0o600); err == nil {
-		e, err = open(ctx, path, opts)
-	}
-	if err != nil {
+	if e, err = open(ctx, path, opts); err != nil {
 		return nil, errors.Join(err, remove())
 	}
 	e.remove = remove
 	return e, nil
 }
 
+// memoryFolders returns the folders for stores in memory, the preferred one first. /dev/shm is memory
+// of Linux, which containers with a read-only file system provide too.
+func memoryFolders() []string { return []string{os.TempDir(), "/dev/shm"} }
+
 // memoryPrefix begins the name of a directory with a store in memory.
 const memoryPrefix = "mailhostd-memory-"
+
+// createMemoryFile creates a file in a new directory of the first folder that can be written, and
+// returns a function that removes the directory.
+func createMemoryFile(folders []string, content []byte) (path string, remove func() error, err error) {
+	for _, folder := range folders {
+		dir, failed := os.MkdirTemp(folder, memoryPrefix)
+		if failed == nil {
+			path, remove = filepath.Join(dir, "mailhost.db"), func() error { return os.RemoveAll(dir) }
+			if failed = os.WriteFile(path, content, 0o600); failed == nil {
+				return path, remove, nil
+			}
+			failed = errors.Join(failed, remove())
+		}
+		if err == nil { // the first folder is the one that people can choose
+			err = fmt.Errorf("a database in memory needs a temporary folder, and %s can't be written; set TMPDIR to another one: %w", folder, failed)
+		}
+	}
+	return "", nil, err
+}
 
 // removeAbandoned removes the stores in memory that killed processes left: no process has the file
 // open. It keeps directories of the last minute, because a process may be about to open the file, and
 // symbolic links, because another user's link may lead to a database of this user.
 func removeAbandoned() {
-	temporary, _ := filepath.EvalSymlinks(os.TempDir())
-	paths, _ := filepath.Glob(filepath.Join(temporary, memoryPrefix+"*", "mailhost.db")) // the pattern is valid
+	var paths []string
+	for _, folder := range memoryFolders() {
+		if folder, err := filepath.EvalSymlinks(folder); err == nil {
+			found, _ := filepath.Glob(filepath.Join(folder, memoryPrefix+"*", "mailhost.db")) // the pattern is valid
+			paths = append(paths, found...)
+		}
+	}
 	for _, path := range paths {
 		info, err := os.Stat(filepath.Dir(path))
 		if target, _ := filepath.EvalSymlinks(path); target != path || err != nil || time.Since(info.ModTime()) < time.Minute {
@@ -61,12 +85,11 @@ func removeAbandoned() {
 // emptyStore returns the content of a new store's file. It runs the migrations once per process, because they are slow.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	removeAbandoned()
-	dir, err := os.MkdirTemp("", memoryPrefix)
+	path, remove, err := createMemoryFile(memoryFolders(), nil)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "mailhost.db")
+	defer func() { _ = remove() }() // a directory that is left is removed by a later process
 	e, err := open(context.Background(), path, Options{unsynced: true}.withDefaults())
 	if err != nil {
 		return nil, err

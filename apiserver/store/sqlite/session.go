@@ -189,5 +189,5 @@ func (o Options) toWrite() settings {
 
 // toRead returns the settings of connections that read. The file is in WAL mode already.
 func (o Options) toRead() settings {
-	return settings{o.LockTimeout, []string{"query_only = on", "cache_size = -128"}}
+	return settings{o.LockTimeout, []string{"query_only = on", "temp_store = memory", "cache_size = -128"}}
 }

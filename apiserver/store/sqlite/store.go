@@ -43,7 +43,8 @@ type Options struct {
 // current schema. For a later schema it returns store.ErrNewerSchema.
 //
 // The path Memory opens a new private store in a temporary file, because SQLite's memory databases
-// have no snapshots. No commit waits for the disk, and Close deletes the file.
+// have no snapshots: in the folder of TMPDIR, or in /dev/shm if that can't be written. No commit waits
+// for the disk, and Close deletes the file.
 func Open(ctx context.Context, path string, opts Options) (*sqlstore.Store, error) {
 	opts = opts.withDefaults()
 	opener := open

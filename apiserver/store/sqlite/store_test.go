@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -77,6 +78,22 @@ func TestMemory(t *testing.T) {
 	assert.Check(t, errors.Join(one.Close(), other.Close()))
 	left, err := os.ReadDir(os.TempDir())
 	assert.Check(t, err == nil && len(left) == 0, "left %v behind, error %v", left, err)
+}
+
+// TestMemoryWithoutTemporaryFolder checks that a store in memory does without a folder for temporary files
+// where the system has one of its own, and that an error names the folder.
+func TestMemoryWithoutTemporaryFolder(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	t.Setenv("TMPDIR", missing)
+	if _, err := os.Stat("/dev/shm"); err == nil {
+		s := openStore(t, Memory, Options{})
+		mustPopulate(t, s)
+		assert.Check(t, s.Close())
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	assert.NilError(t, os.WriteFile(file, nil, 0o600))
+	_, _, err := createMemoryFile([]string{missing, file}, nil)
+	assert.Check(t, err != nil && strings.Contains(err.Error(), missing+" can't be written; set TMPDIR"), "%v", err)
 }
 
 // alter executes a statement on a database file.
