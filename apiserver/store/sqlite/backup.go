@@ -73,17 +73,24 @@ func requireStore(ctx context.Context, s *session) error {
 	return err
 }
 
-// readFile calls read with a connection to an existing file. If ctx has ended, it returns ctx's error.
+// readFile calls read with a connection to an existing file, which may be unwritable. If ctx has ended,
+// it returns ctx's error.
 func readFile(ctx context.Context, path string, read func(*session) error) error {
 	path, err := existingFile(path)
 	if err != nil {
 		return err
 	}
-	s, err := connect(ctx, path, settings{wait: defaultLockTimeout})
+	at, err := locate(ctx, path, settings{wait: defaultLockTimeout})
 	if err != nil {
-		return openError(path, err)
+		return err
 	}
-	err = errors.Join(read(s), s.close())
+	s, err := connect(ctx, at.path, at.with)
+	if err == nil {
+		err = errors.Join(read(s), s.close())
+	}
+	if at.remove != nil {
+		err = errors.Join(err, at.remove())
+	}
 	if _, failed := errors.AsType[*OutputError](err); err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	} else if err == nil || failed {

@@ -36,7 +36,7 @@ func openError(path string, err error) error {
 	case sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("open %s: it is damaged; restore a backup: %w", path, err)
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
-		return fmt.Errorf("the database file %s can't be opened; check that you may write it, its directory, and the -wal and -shm files beside it: %w", path, err)
+		return fmt.Errorf("the database file %s can't be opened; check that you may read and write it, its directory, and the -wal and -shm files beside it: %w", path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("open %s: another process has locked it, for instance mailhostd restore; try again when that has ended: %w", path, err)
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:

@@ -19,7 +19,7 @@ func openMemory(ctx context.Context, _ string, opts Options) (e *engine, err err
 			return nil, err
 		}
 	}
-	path, remove, err := createMemoryFile(memoryFolders(), empty)
+	path, remove, err := createTemporary(temporaryFolders(), empty)
 	if err != nil {
 		return nil, err
 	}
@@ -30,18 +30,18 @@ func openMemory(ctx context.Context, _ string, opts Options) (e *engine, err err
 	return e, nil
 }
 
-// memoryFolders returns the folders for stores in memory, the preferred one first. /dev/shm is memory
+// temporaryFolders returns the folders for temporary files, the preferred one first. /dev/shm is memory
 // of Linux, which containers with a read-only file system provide too.
-func memoryFolders() []string { return []string{os.TempDir(), "/dev/shm"} }
+func temporaryFolders() []string { return []string{os.TempDir(), "/dev/shm"} }
 
-// memoryPrefix begins the name of a directory with a store in memory.
-const memoryPrefix = "mailhostd-memory-"
+// temporaryPrefix begins the name of a directory with a store in memory, or with a copy of a file.
+const temporaryPrefix = "mailhostd-memory-"
 
-// createMemoryFile creates a file in a new directory of the first folder that can be written, and
-// returns a function that removes the directory.
-func createMemoryFile(folders []string, content []byte) (path string, remove func() error, err error) {
+// createTemporary creates a database file in a new directory of the first folder that can be written,
+// and returns a function that removes the directory.
+func createTemporary(folders []string, content []byte) (path string, remove func() error, err error) {
 	for _, folder := range folders {
-		dir, failed := os.MkdirTemp(folder, memoryPrefix)
+		dir, failed := os.MkdirTemp(folder, temporaryPrefix)
 		if failed == nil {
 			path, remove = filepath.Join(dir, "mailhost.db"), func() error { return os.RemoveAll(dir) }
 			if failed = os.WriteFile(path, content, 0o600); failed == nil {
@@ -50,20 +50,20 @@ func createMemoryFile(folders []string, content []byte) (path string, remove fun
 			failed = errors.Join(failed, remove())
 		}
 		if err == nil { // the first folder is the one that people can choose
-			err = fmt.Errorf("a database in memory needs a temporary folder, and %s can't be written; set TMPDIR to another one: %w", folder, failed)
+			err = fmt.Errorf("the folder for temporary files %s can't be written; set TMPDIR to another one: %w", folder, failed)
 		}
 	}
 	return "", nil, err
 }
 
-// removeAbandoned removes the stores in memory that killed processes left: no process has the file
+// removeAbandoned removes the directories that killed processes left: no process has the file
 // open. It keeps directories of the last minute, because a process may be about to open the file, and
 // symbolic links, because another user's link may lead to a database of this user.
 func removeAbandoned() {
 	var paths []string
-	for _, folder := range memoryFolders() {
+	for _, folder := range temporaryFolders() {
 		if folder, err := filepath.EvalSymlinks(folder); err == nil {
-			found, _ := filepath.Glob(filepath.Join(folder, memoryPrefix+"*", "mailhost.db")) // the pattern is valid
+			found, _ := filepath.Glob(filepath.Join(folder, temporaryPrefix+"*", "mailhost.db")) // the pattern is valid
 			paths = append(paths, found...)
 		}
 	}
@@ -85,7 +85,7 @@ func removeAbandoned() {
 // emptyStore returns the content of a new store's file. It runs the migrations once per process, because they are slow.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	removeAbandoned()
-	path, remove, err := createMemoryFile(memoryFolders(), nil)
+	path, remove, err := createTemporary(temporaryFolders(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func TestAbandonedStores(t *testing.T) {
 			return err
 		},
 	} {
-		dir := filepath.Join(os.TempDir(), memoryPrefix+name)
+		dir := filepath.Join(os.TempDir(), temporaryPrefix+name)
 		assert.NilError(t, os.Mkdir(dir, 0o700))
 		assert.NilError(t, place(filepath.Join(dir, "mailhost.db")))
 		assert.NilError(t, os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)))

@@ -24,6 +24,9 @@ type session struct {
 // connect opens a connection to the file at a path.
 func connect(ctx context.Context, path string, with settings) (*session, error) {
 	file := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: "mode=rw"}
+	if with.immutable {
+		file.RawQuery = "mode=ro&immutable=1"
+	}
 	db, err := sql.Open("sqlite", file.String())
 	if err != nil {
 		return nil, err
@@ -158,6 +161,8 @@ type settings struct {
 	// wait limits how long SQLite itself waits for a lock.
 	wait    time.Duration
 	pragmas []string
+	// immutable reads a file without its log and without locks.
+	immutable bool
 }
 
 // useWAL sets the journal mode, which the file keeps. It is not one of the settings, because connect
@@ -175,7 +180,7 @@ func (o Options) toWrite() settings {
 	if o.Exclusive {
 		locking = "locking_mode = exclusive"
 	}
-	return settings{pollTimeout, []string{
+	return settings{wait: pollTimeout, pragmas: []string{
 		locking, // before the first read
 		synchronous,
 		"foreign_keys = on",
@@ -189,5 +194,5 @@ func (o Options) toWrite() settings {
 
 // toRead returns the settings of connections that read. The file is in WAL mode already.
 func (o Options) toRead() settings {
-	return settings{o.LockTimeout, []string{"query_only = on", "temp_store = memory", "cache_size = -128"}}
+	return settings{wait: o.LockTimeout, pragmas: []string{"query_only = on", "temp_store = memory", "cache_size = -128"}}
 }

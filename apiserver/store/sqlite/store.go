@@ -24,7 +24,8 @@ const defaultLockTimeout = 10 * time.Second
 type Options struct {
 	// LockTimeout limits the wait for another process's write lock, 10 seconds by default.
 	LockTimeout time.Duration
-	// ReadOnly opens an existing file without migrating it. Update returns store.ErrReadOnly.
+	// ReadOnly opens an existing file, which may be unwritable, without migrating it. Update returns
+	// store.ErrReadOnly.
 	ReadOnly bool
 	// Exclusive opens an existing file that nobody else, including this process, can open until it
 	// is closed. It fails with store.ErrInUse without waiting, because a server keeps the file open
@@ -88,7 +89,13 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, opened, err := openSession(ctx, path, with, opts)
+	at := location{path: path, with: with}
+	if opts.ReadOnly {
+		if at, err = locate(ctx, path, with); err != nil {
+			return nil, err
+		}
+	}
+	s, opened, err := openSession(ctx, at.path, at.with, opts)
 	if err == nil && opts.Exclusive {
 		if _, err = s.checkpoint(); err != nil {
 			err = errors.Join(err, s.close())
@@ -97,12 +104,17 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if opts.Exclusive && (isBusy(err) || errors.Is(err, errReplaced)) {
 		err = store.ErrInUse
 	}
+	if err != nil && at.remove != nil {
+		err = errors.Join(err, at.remove())
+	}
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	e := &engine{health: health{path: path, opened: opened}}
+	e := &engine{health: health{path: at.path, opened: opened}, remove: at.remove}
 	if !opts.Exclusive { // otherwise the writer's connection is the only one
-		e.readers = &readers{with: opts.toRead(), health: &e.health, slots: semaphore.NewWeighted(maxReaders)}
+		with := opts.toRead()
+		with.immutable = at.with.immutable
+		e.readers = &readers{with: with, health: &e.health, slots: semaphore.NewWeighted(maxReaders)}
 	}
 	if opts.ReadOnly {
 		e.readers.idle = append(e.readers.idle, s)
@@ -167,7 +179,7 @@ type engine struct {
 	health
 	writer  *writer      // nil if the store is read-only
 	readers *readers     // nil if the store is exclusive
-	remove  func() error // removes the directory of a store in memory, else nil
+	remove  func() error // removes the directory of a store in memory or of a copy, else nil
 	close   sync.Once
 }
 

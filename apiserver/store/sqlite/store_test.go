@@ -92,7 +92,7 @@ func TestMemoryWithoutTemporaryFolder(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	assert.NilError(t, os.WriteFile(file, nil, 0o600))
-	_, _, err := createMemoryFile([]string{missing, file}, nil)
+	_, _, err := createTemporary([]string{missing, file}, nil)
 	assert.Check(t, err != nil && strings.Contains(err.Error(), missing+" can't be written; set TMPDIR"), "%v", err)
 }
 

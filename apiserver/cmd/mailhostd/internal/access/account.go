@@ -67,7 +67,7 @@ type accountListCommand struct {
 	cli.OutputFlags
 }
 
-func (c accountListCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
+func (c accountListCommand) Run(ctx context.Context, p cli.Program, service cli.ReadService) error {
 	ids, err := service.Accounts(ctx)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c accountListCommand) Run(ctx context.Context, p cli.Program, service *api
 	accounts := []accountSummary{}
 	rows := [][]string{{"ID", "STATUS", "PLAN", "DOMAINS", "MAILBOXES", "SERVICE ACCOUNTS", "CREATED"}}
 	for _, id := range ids {
-		a, err := summarize(ctx, cli.OperatorClient(service, id))
+		a, err := summarize(ctx, cli.OperatorClient(service.Service, id))
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ type accountShowCommand struct {
 	cli.OutputFlags
 }
 
-func (c accountShowCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
+func (c accountShowCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarget) error {
 	a, err := summarize(ctx, t.Client)
 	if err != nil {
 		return err

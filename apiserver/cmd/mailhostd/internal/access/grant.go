@@ -57,7 +57,7 @@ func (grantListCommand) Help() string {
 	return "The grants that --plan-only gives are one row of the table; mailhostd grant remove --user NAME --plan-only revokes them, and --json lists each of them with its id. Grants of a revoked service account permit nothing, and count as revoked."
 }
 
-func (c grantListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) (err error) {
+func (c grantListCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarget) (err error) {
 	in := &api.ListAuthorizationsRequest{IncludeRevoked: c.All}
 	if in.SubjectType, in.SubjectID, err = c.subject(ctx, t.Client); err != nil {
 		return err

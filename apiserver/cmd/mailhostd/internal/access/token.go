@@ -146,7 +146,7 @@ type listedToken struct {
 	Grants    []api.Authorization `json:"grants"`
 }
 
-func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
+func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarget) error {
 	accounts, err := apiclient.Collect(apiclient.All(ctx, t.Client, api.ListServiceAccounts, &api.ListRequest{}))
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type identity struct {
 	api.Caller
 }
 
-func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
+func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarget) error {
 	who, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.InAccount{})
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // This file connects commands to an account: in a database, in this process, or over HTTP. In all cases
@@ -40,11 +41,34 @@ func (f DatabaseFlags) Path() string { return cmp.Or(f.Database, DefaultDatabase
 
 // ProvideService opens the database as a service in this process, for a command with a service as argument of Run.
 func (f DatabaseFlags) ProvideService(ctx context.Context, p Program) (*apiserver.Service, error) {
+	return f.openService(ctx, p, OpenOptions{})
+}
+
+// ReadService is the service of a command that only reads: its database may be unwritable.
+type ReadService struct{ *apiserver.Service }
+
+// ProvideReadService is ProvideService for a command with a ReadService as argument of Run.
+func (f DatabaseFlags) ProvideReadService(ctx context.Context, p Program) (ReadService, error) {
+	service, err := f.openService(ctx, p, OpenOptions{ReadOnly: true})
+	return ReadService{service}, err
+}
+
+// openService opens an existing database. It upgrades an older schema also for a command that only reads.
+func (f DatabaseFlags) openService(ctx context.Context, p Program, o OpenOptions) (*apiserver.Service, error) {
 	path := f.Path()
 	if err := RequireExisting(path); err != nil {
 		return nil, err
 	}
-	return OpenService(ctx, p, path, OpenOptions{})
+	service, err := OpenService(ctx, p, path, o)
+	older := errors.Is(err, sqlstore.ErrOlderSchema)
+	if !older && !errors.Is(err, sqlstore.ErrNoStore) {
+		return service, err
+	}
+	service, failed := OpenService(ctx, p, path, OpenOptions{})
+	if failed != nil && older {
+		return nil, fmt.Errorf("an older version of mailhostd wrote the database, and its schema can't be upgraded; use that version, or a copy that you may write: %w", failed)
+	}
+	return service, failed
 }
 
 // RequireExisting returns an error for a file that does not exist.
@@ -116,6 +140,20 @@ type Target struct {
 // ProvideTarget opens the account, for a command with a *Target as argument of Run. A database is closed
 // when the command ends.
 func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, error) {
+	return f.OpenTarget(ctx, p, OpenOptions{})
+}
+
+// ReadTarget is the account of a command that only reads: its database may be unwritable.
+type ReadTarget struct{ *Target }
+
+// ProvideReadTarget is ProvideTarget for a command with a ReadTarget as argument of Run.
+func (f TargetFlags) ProvideReadTarget(ctx context.Context, p Program) (ReadTarget, error) {
+	t, err := f.OpenTarget(ctx, p, OpenOptions{ReadOnly: true})
+	return ReadTarget{t}, err
+}
+
+// OpenTarget is ProvideTarget for a command that knows only later whether it only reads.
+func (f TargetFlags) OpenTarget(ctx context.Context, p Program, o OpenOptions) (*Target, error) {
 	remote, err := f.IsRemote(p)
 	switch {
 	case err != nil:
@@ -123,7 +161,7 @@ func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, err
 	case remote:
 		return f.OpenRemote(p)
 	}
-	service, err := f.ProvideService(ctx, p)
+	service, err := f.openService(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}

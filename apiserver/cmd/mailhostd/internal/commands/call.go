@@ -45,7 +45,7 @@ func (c callCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return cli.UsageError("%s: %w", spec.ID, err)
 	}
-	t, err := c.ProvideTarget(ctx, p)
+	t, err := c.OpenTarget(ctx, p, cli.OpenOptions{ReadOnly: !spec.Changes()})
 	if err != nil {
 		return err
 	}

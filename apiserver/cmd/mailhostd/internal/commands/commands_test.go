@@ -3,6 +3,7 @@ package commands_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,12 +13,33 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
 // TestTranscript checks the output, and the refused command lines.
 func TestTranscript(t *testing.T) {
 	for _, name := range []string{"commands", "call"} {
 		t.Run(name, func(t *testing.T) { mailhostdtest.Transcript(t, "testdata/"+name+".txt") })
+	}
+}
+
+// TestReadingCommands checks that commands which only read can use a database that can't be written. On
+// PostgreSQL no system user is above the permission.
+func TestReadingCommands(t *testing.T) {
+	t.Parallel()
+	database := postgrestest.URL(t)
+	mailhostdtest.InitializeIn(t, database)
+	users := filepath.Join(t.TempDir(), "users.csv")
+	mailhostdtest.WriteFile(t, users, "address,first_name,last_name\njane@example.com,Jane,Doe\n")
+	for command, code := range map[string]int{
+		"account list": cli.ExitOK, "account show": cli.ExitOK, "token list": cli.ExitOK, "grant list": cli.ExitOK, "whoami": cli.ExitOK,
+		"audit": cli.ExitOK, "fixture dump": cli.ExitOK, "call list-domains": cli.ExitOK, "export --hcl " + t.TempDir(): cli.ExitOK,
+		"import --dry-run --domain example.com " + users: cli.ExitFailure, // the account has no domain
+		"token create x": cli.ExitFailure,
+	} {
+		got, _, stderr := mailhostdtest.Run(t, append(strings.Fields(command), "--database", database+"&default_transaction_read_only=on")...)
+		refused := strings.Contains(stderr, "read-only")
+		assert.Check(t, got == code && refused == (command == "token create x"), "%s: exit code %d, stderr %s", command, got, stderr)
 	}
 }
 
@@ -48,7 +70,7 @@ func TestCompletion(t *testing.T) {
 	for line, want := range map[string][]string{
 		"mailhostd tok":                      {"token"},
 		"mailhostd token ":                   {"create", "list", "revoke"},
-		"mailhostd serve --smtp":             {"--smtp-from", "--smtp-url"},
+		"mailhostd serve --smtp":             {"--smtp-from", "--smtp-helo", "--smtp-url"},
 		"mailhostd serve --log-format ":      {"json", "text"},
 		"mailhostd completion ":              {"bash", "fish", "zsh"},
 		"mailhostd token create --plan-only": {"--plan-only"},

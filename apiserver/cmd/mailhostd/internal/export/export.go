@@ -74,7 +74,7 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	t, err := c.ProvideTarget(ctx, p)
+	t, err := c.OpenTarget(ctx, p, cli.OpenOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

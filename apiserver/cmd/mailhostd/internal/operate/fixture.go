@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
@@ -118,7 +117,7 @@ func (fixtureDumpCommand) Help() string {
 	return "A fixture has no credentials: tokens and master passwords are left out, and so are the audit log and the contacts of domains. Use mailhostd backup for a complete copy."
 }
 
-func (c fixtureDumpCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
+func (c fixtureDumpCommand) Run(ctx context.Context, p cli.Program, service cli.ReadService) error {
 	f, err := service.DumpFixture(ctx)
 	if err != nil {
 		return err

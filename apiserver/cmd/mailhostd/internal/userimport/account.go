@@ -22,7 +22,7 @@ const importBulk = 250
 
 // importInto creates the missing mailboxes of the account. It uses published operations only.
 func (c Command) importInto(ctx context.Context, p cli.Program, result *importResult) error {
-	t, err := c.ProvideTarget(ctx, p)
+	t, err := c.OpenTarget(ctx, p, cli.OpenOptions{ReadOnly: c.DryRun})
 	if err != nil {
 		return err
 	}
