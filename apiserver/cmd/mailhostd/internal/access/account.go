@@ -148,7 +148,12 @@ type newAccount struct {
 	Token       string `json:"token"`
 	// others is the number of other accounts in the database.
 	others int
+	// lost is for PrintOnce.
+	lost string
 }
+
+// ownerName is the name of a new account's service account.
+const ownerName = "owner"
 
 func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAccount, err error) {
 	service, err := cli.OpenService(ctx, p, c.Database, cli.OpenOptions{})
@@ -159,7 +164,7 @@ func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAcc
 	if err != nil {
 		return a, err
 	}
-	id, token, err := service.InitAccount(ctx, string(c.AccountID), "owner")
+	id, token, err := service.InitAccount(ctx, string(c.AccountID), ownerName)
 	if inUse, ok := errors.AsType[*apiserver.AccountInUseError](err); ok {
 		return a, fmt.Errorf("%s has the account %s already, with a service account that works; nothing was changed. "+
 			"Use its token, or create another one: mailhostd token create NAME --database %s --account-id %s",
@@ -168,8 +173,18 @@ func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAcc
 	if err != nil {
 		return a, fmt.Errorf("the account can't be created: %w", err)
 	}
-	others := len(slices.DeleteFunc(before, func(other string) bool { return other == id }))
-	return newAccount{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token, others: others}, nil
+	a = newAccount{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token, others: len(before)}
+	a.lost = fmt.Sprintf("the account %s was created, and nobody has its token. Delete it: mailhostd account delete %s --database %s", id, id, cli.RedactDatabase(c.Database))
+	if slices.Contains(before, id) {
+		a.others--
+		t := &cli.Target{Client: cli.OperatorClient(service, id), Name: cli.RedactDatabase(c.Database)}
+		owner, err := findToken(ctx, t.Client, ownerName)
+		if err != nil {
+			return a, err
+		}
+		a.lost = lostToken(t, owner)
+	}
+	return a, nil
 }
 
 type accountCreateCommand struct {
@@ -186,9 +201,11 @@ func (c accountCreateCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.Print(p, a, func(w io.Writer) {
-		fmt.Fprintf(w, "Created the account. Its token is not shown again:\n\n"+
-			"  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n\nIts default workspace is %s.\n", a.AccountID, a.Token, a.WorkspaceID)
+	return cli.PrintOnce(a.lost, func() error {
+		return c.Print(p, a, func(w io.Writer) {
+			fmt.Fprintf(w, "Created the account. Its token is not shown again:\n\n"+
+				"  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n\nIts default workspace is %s.\n", a.AccountID, a.Token, a.WorkspaceID)
+		})
 	})
 }
 
@@ -211,5 +228,5 @@ func (c InitCommand) Run(ctx context.Context, p cli.Program) error {
 		fmt.Fprintf(p.Stderr, "mailhostd: %s had %s already, and %s is another one. List them with: mailhostd account list --database %s\n",
 			database, cli.Counted(a.others, "account"), a.AccountID, database)
 	}
-	return json.NewEncoder(p.Stdout).Encode(a)
+	return cli.PrintOnce(a.lost, func() error { return json.NewEncoder(p.Stdout).Encode(a) })
 }

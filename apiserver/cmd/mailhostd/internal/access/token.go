@@ -79,10 +79,21 @@ func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 			return fmt.Errorf("the rights of the service account can't be set, so it was revoked: %w", err)
 		}
 	}
-	if out.Grants, err = grantsOf(ctx, t.Client, created.ID); err != nil && !apiclient.Denied(err) {
-		return err
+	return cli.PrintOnce(lostToken(t, created.ServiceAccount), func() (err error) {
+		if out.Grants, err = grantsOf(ctx, t.Client, created.ID); err != nil && !apiclient.Denied(err) {
+			return err
+		}
+		return c.Print(p, out, func(w io.Writer) { printToken(ctx, w, out, t) })
+	})
+}
+
+// lostToken says that a new service account exists whose token was not printed.
+func lostToken(t *cli.Target, a api.ServiceAccount) string {
+	place := "--database"
+	if t.URL != "" {
+		place = "--base-url"
 	}
-	return c.Print(p, out, func(w io.Writer) { printToken(ctx, w, out, t) })
+	return fmt.Sprintf("the service account %q was created, and nobody has its token. Revoke it: mailhostd token revoke %s --account-id %s %s %s", a.Name, a.ID, t.AccountID, place, t.Name)
 }
 
 func printToken(ctx context.Context, w io.Writer, created createdToken, t *cli.Target) {

@@ -1,8 +1,13 @@
 package access_test
 
 import (
+	"bytes"
+	"errors"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,9 +19,44 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
+func TestMain(m *testing.M) { mailhostdtest.Main(m) }
+
 // TestTranscript checks the output in the order of a session: accounts, tokens, grants, revocations, and
 // commands without access to an account.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/access.txt") }
+
+// TestLostOutput checks that a command whose secret nobody sees fails, and that the command in its error
+// undoes what it made. A closed standard output would otherwise end the program without a word.
+func TestLostOutput(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	fixture := filepath.Join(t.TempDir(), "fixture.json")
+	mailhostdtest.WriteFile(t, fixture, `{"accounts": [{"id": "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}]}`)
+	mailhostdtest.RunJSON[any](t, nil, "fixture", "load", fixture, "--database", database)
+	for command, undo := range map[string]string{
+		"init":           `mailhostd (account delete \S+ --database \S+)`,
+		"account create": `mailhostd (account delete \S+ --database \S+)`,
+		"account create --no-json --account-id 5b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10": `mailhostd (account delete 5b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10 --database \S+)`,
+		"init --account-id 0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10":                     `"owner" .* mailhostd (token revoke \S+ --account-id 0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10 --database \S+)`,
+		"token create lost --account-id " + owner.AccountID:                          `"lost" .* mailhostd (token revoke \S+ --account-id \S+ --database \S+)`,
+		"token create lost2 --no-json --plan-only --account-id " + owner.AccountID:   `"lost2" .* mailhostd (token revoke \S+ --account-id \S+ --database \S+)`,
+		"call create-service-account name=lost3 --account-id " + owner.AccountID:     `create-service-account succeeded, and a secret .* id is \S+`,
+	} {
+		r, w, err := os.Pipe()
+		assert.NilError(t, errors.Join(err, r.Close()))
+		c := exec.Command(os.Args[0], append(strings.Fields(command), "--database", database)...)
+		var stderr bytes.Buffer
+		c.Env, c.Stdout, c.Stderr = append(os.Environ(), mailhostdtest.AsProgram+"=1"), w, &stderr
+		_ = c.Run() // the exit code is checked
+		assert.Check(t, w.Close())
+		found := regexp.MustCompile("the output can't be written: .*; .*" + undo).FindStringSubmatch(stderr.String())
+		assert.Assert(t, c.ProcessState.ExitCode() == cli.ExitFailure && found != nil && !strings.Contains(stderr.String(), "mhsa_"), "%s: %s, %s", command, c.ProcessState, stderr.String())
+		if len(found) == 2 {
+			code, _, stderr := mailhostdtest.Run(t, strings.Fields(found[1])...)
+			assert.Check(t, code == cli.ExitOK, "%s: %s", found[1], stderr)
+		}
+	}
+}
 
 // TestLostToken checks that an operator can restore access to an account without any token while a
 // server runs, and that each change takes effect in the server at once.

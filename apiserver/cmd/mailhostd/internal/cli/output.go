@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -50,6 +52,19 @@ func PrintText(p Program, text func(io.Writer)) error {
 	out := bufio.NewWriter(p.Stdout)
 	text(out)
 	return out.Flush()
+}
+
+// PrintOnce calls print, whose output can't be printed again because it contains a secret. If print fails,
+// the error contains lost: what exists now, and the command that undoes it. A closed pipe is such an error,
+// and does not end the program.
+func PrintOnce(lost string, print func() error) error {
+	closed := make(chan os.Signal, 1)
+	signal.Notify(closed, syscall.SIGPIPE)
+	defer signal.Stop(closed)
+	if err := print(); err != nil {
+		return fmt.Errorf("the output can't be written: %w; %s", err, lost)
+	}
+	return nil
 }
 
 // PrintTable is Print with a table. The first row is the header. It prints the sentence none for an empty table.

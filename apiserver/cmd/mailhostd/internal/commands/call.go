@@ -54,8 +54,32 @@ func (c callCommand) Run(ctx context.Context, p cli.Program) error {
 		return err
 	}
 	defer response.Body.Close()
-	_, err = io.Copy(p.Stdout, response.Body)
-	return err
+	return printResponse(p, spec, response.Body)
+}
+
+// printResponse prints the response of an operation. A change can't be repeated to see its response again,
+// which contains the secret of a new credential.
+func printResponse(p cli.Program, spec api.Spec, body io.Reader) error {
+	if !spec.Changes() {
+		_, err := io.Copy(p.Stdout, body)
+		return err
+	}
+	content, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	var object struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(content, &object) // a response without an id
+	lost := spec.ID + " succeeded, and a secret in its response is not shown again"
+	if object.ID != "" {
+		lost += "; the object's id is " + object.ID
+	}
+	return cli.PrintOnce(lost, func() error {
+		_, err := p.Stdout.Write(content)
+		return err
+	})
 }
 
 func writeOperations(w io.Writer) {
