@@ -224,6 +224,9 @@ func describeSpace(free uint64, needed int64) check {
 
 // checkListen checks that a server can listen on the address, or already does.
 func (c DoctorCommand) checkListen(ctx context.Context) check {
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return found(checkFailed, "%s", err)
+	}
 	address := loopbackForPort(c.Listen)
 	if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
 		_ = conn.Close()

@@ -47,6 +47,7 @@ func TestDoctor(t *testing.T) {
 		{"issuer", nil, "oauth issuer", "ok", "has 1 key"},
 		{"no public URL", []string{"--oauth-client-id", "cli"}, "oauth issuer", "warning", "set --public-url"},
 		{"a public URL", []string{"--oauth-client-id", "cli", "--public-url", "https://mail.example.com"}, "oauth issuer", "ok", "has 1 key"},
+		{"no address", []string{"--listen", "unix:/run/mailhostd.sock"}, "listen", "failed", "Unix sockets"},
 		{"a damaged page", []string{"--database", damaged}, "database", "failed", "it is damaged; restore a backup"},
 		{"an open file", []string{"--database", open}, "permissions", "warning", "chmod o="},
 	} {

@@ -31,6 +31,27 @@ func TestLoopbackForPort(t *testing.T) {
 	}
 }
 
+// TestCheckAddress checks that an error says how to write the address.
+func TestCheckAddress(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"8080": "", "0": "", ":8080": "", "127.0.0.1:0": "", "[::1]:8080": "", "[::]:8080": "", "[fe80::1%eth0]:80": "", "localhost:8080": "", "mail.example.com:https": "",
+		"unix:/run/mailhostd.sock": "Unix sockets", "unix:///run/mailhostd.sock": "Unix sockets", "/run/mailhostd.sock": "Unix sockets", "./mail.sock": "Unix sockets", "@mail": "Unix sockets",
+		"http://127.0.0.1:8080": "leave out the scheme", "https://mail.example.com": "leave out the scheme", "tcp://:8080": "leave out the scheme", "127.0.0.1:8080/": "leave out the scheme",
+		"::1": "as in [::1]:8080", "[::1]": "as in [::1]:8080", "::": "as in [::]:8080", "2001:db8::1": "as in [2001:db8::1]:8080", "127.0.0.1": "as in 127.0.0.1:8080",
+		"fe80:1:2:3:4:5:6:7:8080": "stands in brackets", "1:2:3": "stands in brackets",
+		"localhost": "as in localhost:8080", "localhost:": "as in localhost:8080", "": "as in 127.0.0.1:8080", ":": "as in 127.0.0.1:8080",
+		"99999": "between 0 and 65535", "127.0.0.1:65536": "between 0 and 65535", ":-1": "between 0 and 65535", "localhost:80a": "between 0 and 65535", "*:8080": "all addresses are 0.0.0.0:8080",
+	} {
+		err := checkAddress("--listen", address)
+		if want == "" {
+			assert.Check(t, err, "%q", address)
+			continue
+		}
+		assert.Check(t, is.ErrorContains(err, want), "%q", address)
+	}
+}
+
 // TestFullDisk checks that doctor fails on a full disk, and warns earlier.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -24,11 +23,10 @@ func (HealthcheckCommand) Help() string {
 }
 
 func (c HealthcheckCommand) Run(ctx context.Context) error {
-	address := loopbackForPort(c.Listen)
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return fmt.Errorf("--listen: %w", err)
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return err
 	}
-	url := urlOf(address) + "/healthz/ready"
+	url := urlOf(loopbackForPort(c.Listen)) + "/healthz/ready"
 	// The certificate is for the server's public name, but this connection stays on the machine.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
 	defer transport.CloseIdleConnections()

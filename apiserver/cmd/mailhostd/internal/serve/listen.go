@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,33 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return l, nil
+}
+
+// checkAddress returns an error if a flag is not an address to listen on.
+func checkAddress(flag, address string) error {
+	host, port, err := net.SplitHostPort(loopbackForPort(address))
+	_, portErr := net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // asks no DNS server
+	ip, _ := netip.ParseAddr(strings.Trim(address, "[]"))
+	reason := ""
+	switch {
+	case strings.HasPrefix(address, "unix:") || strings.HasPrefix(address, "/") || strings.HasPrefix(address, "./") || strings.HasPrefix(address, "@"):
+		reason = "the server does not listen on Unix sockets"
+	case strings.Contains(address, "/"):
+		reason = "leave out the scheme and the path of a URL"
+	case host == "*":
+		reason = "all addresses are 0.0.0.0:" + port
+	case err != nil && ip.IsValid():
+		reason = "the port is missing, as in " + net.JoinHostPort(ip.String(), "8080")
+	case err != nil && strings.Count(address, ":") > 1:
+		reason = "an IPv6 address stands in brackets, as in [::1]:8080"
+	case address != "" && strings.Trim(address, "0123456789") == "" && err != nil, err == nil && port != "" && portErr != nil:
+		reason = "the port must be between 0 and 65535"
+	case err != nil || port == "":
+		reason = "the port is missing, as in " + cmp.Or(strings.Trim(address, "[]:"), "127.0.0.1") + ":8080"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s: %.64q is no address to listen on: %s; use a host and a port such as 127.0.0.1:8080, 0.0.0.0:8080 for all addresses, or a port alone", flag, address, reason)
 }
 
 // loopbackForPort adds the host 127.0.0.1 to a mere port, such as 8080. :8080 stays an address on all interfaces.

@@ -90,6 +90,13 @@ func (c settings) Validate() error {
 			return errors.New(rule.message)
 		}
 	}
+	for _, listener := range []struct{ flag, address string }{
+		{"--listen", c.Listen}, {"--control-listen", cmp.Or(c.ControlListen, "0")}, {"--metrics-listen", cmp.Or(c.MetricsListen, "0")},
+	} {
+		if err := checkAddress(listener.flag, listener.address); err != nil {
+			return err
+		}
+	}
 	if err := signin.CheckParameters(c.OAuthParameters); err != nil {
 		return fmt.Errorf("--oauth-parameters: %w", err)
 	}
