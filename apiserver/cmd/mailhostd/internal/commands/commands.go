@@ -40,7 +40,7 @@ type commandLine struct {
 
 	Call    callCommand            `cmd:"" group:"Operate:" help:"Call an operation of the API, such as cancel-plan: what Terraform does with an action."`
 	Fixture operate.FixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
-	Doctor  serve.DoctorCommand    `cmd:"" group:"Operate:" help:"Check the configuration, and what the server depends on."`
+	Doctor  serve.DoctorCommand    `cmd:"" group:"Operate:" help:"Check the configuration, and the files and services that the server needs."`
 	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log, or archive its oldest part."`
 	Import  userimport.Command     `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
 	Export  export.Command         `cmd:"" group:"Operate:" help:"Write an account as Terraform configuration with its import blocks, or print a domain as a zone file."`

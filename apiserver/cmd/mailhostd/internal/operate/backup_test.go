@@ -85,6 +85,22 @@ func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []str
 	s.End(t)
 }
 
+// TestRestoreTwice checks that restores within one second keep each replaced database.
+func TestRestoreTwice(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup)
+	assert.Assert(t, code == cli.ExitOK, stderr)
+	kept := map[string]bool{}
+	for range 4 {
+		report := mailhostdtest.RunJSON[struct{ Previous string }](t, nil, "restore", backup, "--database", database, "--yes")
+		_, err := os.Stat(report.Previous)
+		assert.Check(t, err == nil && !kept[report.Previous], "%s, %v", report.Previous, err)
+		kept[report.Previous] = true
+	}
+}
+
 // TestRestoreDamaged checks that --force restores over a database that can be opened, but not compared.
 func TestRestoreDamaged(t *testing.T) {
 	t.Parallel()

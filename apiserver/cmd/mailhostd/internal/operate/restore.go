@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -256,9 +257,14 @@ func replaceDatabase(path, with string) (previous string, err error) {
 			return "", fmt.Errorf("nothing was restored: the backup can't get the owner and the mode of %s: %w", path, err)
 		}
 	}
-	previous = fmt.Sprintf("%s.before-restore-%s", path, time.Now().UTC().Format("20060102T150405"))
-	if _, err := os.Lstat(previous); err == nil {
-		return "", fmt.Errorf("nothing was restored: %s exists already", previous)
+	previous = newName(fmt.Sprintf("%s.before-restore-%s", path, time.Now().UTC().Format("20060102T150405")))
+	// With a link, a database exists at the path at any time; otherwise a server might create one.
+	if !missing && os.Link(path, previous) != nil {
+		if err := os.Rename(path, previous); errors.Is(err, syscall.EBUSY) {
+			return "", fmt.Errorf("nothing was restored: %s can't be replaced, because it is a mount of its own, as of a single file in a container; mount its folder instead, or restore where the file is no mount: %w", path, err)
+		} else if err != nil {
+			return "", fmt.Errorf("nothing was restored: %w", err)
+		}
 	}
 	// Rename the database's log too, even without the database: otherwise it would be taken for the log
 	// of the backup. An empty log belongs to the lock.
@@ -275,16 +281,21 @@ func replaceDatabase(path, with string) (previous string, err error) {
 	if missing {
 		return "", os.Rename(with, path)
 	}
-	// With a link, a database exists at the path at any time; otherwise a server might create one.
-	if err := os.Link(path, previous); err != nil {
-		if err := os.Rename(path, previous); err != nil {
-			return "", err
-		}
-	}
 	if err := os.Rename(with, path); err != nil {
 		return "", fmt.Errorf("the database is now %s, and the backup can't take its place: %w", previous, err)
 	}
 	return previous, nil
+}
+
+// newName returns a path at which no file exists: the path itself, or with a number.
+func newName(path string) string {
+	name := path
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", path, n)
+	}
 }
 
 func (r restoreReport) write(w io.Writer) {
