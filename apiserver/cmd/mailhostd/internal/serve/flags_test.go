@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -49,6 +50,20 @@ func TestCheckAddress(t *testing.T) {
 			continue
 		}
 		assert.Check(t, is.ErrorContains(err, want), "%q", address)
+	}
+}
+
+// TestFullName checks that only a domain name with a dot is taken from the public URL.
+func TestFullName(t *testing.T) {
+	t.Parallel()
+	system := fullName("")
+	host, _ := os.Hostname()
+	assert.Check(t, system == "" || strings.EqualFold(system, strings.TrimSuffix(host, ".")) && strings.Contains(system, "."), "%q of the host %q", system, host)
+	for url, want := range map[string]string{
+		"https://Mail.Example.com:8443/x": "mail.example.com", "https://b\u00fccher.example": "xn--bcher-kva.example",
+		"http://localhost:8080": system, "https://192.0.2.1": system, "https://[2001:db8::1]:8443": system, "http://my_host.example.com": system,
+	} {
+		assert.Check(t, is.Equal(fullName(url), want), "%s", url)
 	}
 }
 
