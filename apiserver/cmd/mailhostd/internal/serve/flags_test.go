@@ -20,6 +20,8 @@ func TestLoopbackByDefault(t *testing.T) {
 	l, err := listen(t.Context(), "--listen", ":0")
 	assert.NilError(t, err)
 	defer l.Close()
+	_, err = listen(t.Context(), "--listen", "192.0.2.1:0")
+	assert.Check(t, is.ErrorContains(err, "192.0.2.1:0 is no address of this machine"))
 	u := urlOf(l.Addr().String())
 	assert.Check(t, strings.HasPrefix(u, "http://localhost:") && !isLocal(l.Addr().String()), "all addresses: %s", u)
 }

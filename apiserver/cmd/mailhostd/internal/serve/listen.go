@@ -12,11 +12,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)
+	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return nil, fmt.Errorf("%s: %s is no address of this machine; use one such as 127.0.0.1:8080, 0.0.0.0:8080 for all addresses, or a port alone: %w", flag, address, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
