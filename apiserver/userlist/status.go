@@ -49,7 +49,7 @@ func statusOf(text string, ifTrue activity) activity {
 	result, negated := unclear, false
 	for _, word := range words {
 		begins := func(beginning string) bool { return strings.HasPrefix(word, beginning) }
-		meaning := unclear
+		var meaning activity
 		switch {
 		case slices.ContainsFunc(unclearWords, begins):
 			return unclear

@@ -49,7 +49,7 @@ func (c Command) printZone(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return cli.UsageError("--zone: %w", err)
 	}
-	t, err := c.ProvideTarget(ctx, p)
+	t, err := c.OpenTarget(ctx, p, cli.OpenOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

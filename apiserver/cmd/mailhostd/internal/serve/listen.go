@@ -32,7 +32,7 @@ func checkAddress(flag, address string) error {
 	host, port, err := net.SplitHostPort(loopbackForPort(address))
 	_, portErr := net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // asks no DNS server
 	ip, _ := netip.ParseAddr(strings.Trim(address, "[]"))
-	reason := ""
+	var reason string
 	switch {
 	case strings.HasPrefix(address, "unix:") || strings.HasPrefix(address, "/") || strings.HasPrefix(address, "./") || strings.HasPrefix(address, "@"):
 		reason = "the server does not listen on Unix sockets"

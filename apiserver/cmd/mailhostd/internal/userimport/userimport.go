@@ -145,14 +145,14 @@ func (c Command) read() (*userlist.List, string, error) {
 		return nil, "", err
 	}
 	if len(c.Domain) == 0 && len(list.ByDomain()) > 1 {
-		hint := ""
+		var hints []string
 		names := userlist.SortedDomains(list.Domains)
 		for i, name := range names {
 			if similar := userlist.SimilarDomain(name, names[:i]); similar != "" {
-				hint += fmt.Sprintf(" (is %s a misspelled %s?)", cli.Printable(name), cli.Printable(similar))
+				hints = append(hints, fmt.Sprintf(" (is %s a misspelled %s?)", cli.Printable(name), cli.Printable(similar)))
 			}
 		}
-		return nil, "", fmt.Errorf("%s has several domains: %s%s; choose with --domain, which you can repeat", c.File, describeCounts(list.Domains), hint)
+		return nil, "", fmt.Errorf("%s has several domains: %s%s; choose with --domain, which you can repeat", c.File, describeCounts(list.Domains), strings.Join(hints, ""))
 	}
 	return list, encoding, nil
 }
