@@ -38,6 +38,7 @@ open_cli() {
 	cli=$(internal/demo/cli.sh)
 	name=$(basename "$cli")
 	mkdir -p "$config" "$demo/home"
+	: >>"$demo/cli.tfrc" # the CLI warns of a missing one
 	say "$(run version | head -1): $cli"
 }
 
