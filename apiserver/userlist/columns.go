@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
 
 // Field is the meaning of a column.
@@ -42,6 +45,8 @@ type header struct {
 	// street is the column with the header "address", or -1. A cell of it is a mail address if it contains an @,
 	// because Microsoft's template for new users has streets there.
 	street int
+	// otherMail are the columns of unknown meaning whose header contains a word for mail.
+	otherMail []int
 }
 
 func newHeader(cells []string, named map[Field]string) header {
@@ -83,6 +88,14 @@ func (h *header) resolve(keys headerKeys) {
 	}
 	if found := keys.columns(bareAddr); found != nil && !slices.Contains(h.index[Address], found[0]) {
 		h.street = found[0]
+	}
+	if found := keys.columns(deletion); found != nil {
+		h.index[deletion] = found
+	}
+	for i, cell := range h.cells {
+		if isAboutMail(cell) && i != h.street && !slices.ContainsFunc(Fields, func(f Field) bool { return slices.Contains(h.index[f], i) }) {
+			h.otherMail = append(h.otherMail, i)
+		}
 	}
 }
 
@@ -151,9 +164,47 @@ func findHeader(body string, separators []rune, o Options) (*header, error) {
 		}
 	}
 	if best == nil {
-		return nil, errors.New("the file is empty; its first row must name the columns")
+		return nil, cmp.Or(otherFormat(body, nil), errors.New("the first rows can't be read as CSV, because of their quotation marks; save the file as CSV in a spreadsheet"))
 	}
-	return best, cmp.Or(best.checkNamed(o.Columns), best.check(o))
+	if err := best.checkNamed(o.Columns); err != nil {
+		return best, err
+	}
+	if err := best.check(o); err != nil {
+		return best, cmp.Or(otherFormat(body, best), err)
+	}
+	return best, nil
+}
+
+// otherFormats maps the beginnings of files that are no CSV to advice.
+var otherFormats = []struct {
+	beginning *regexp.Regexp
+	advice    string
+}{
+	{regexp.MustCompile(`^$`), "the file is empty; its first row must name the columns"},
+	{regexp.MustCompile(`^[\[{]`), "the file seems to be JSON, not CSV; export the list as CSV, or convert it, for instance in PowerShell with (Get-Content FILE -Raw | ConvertFrom-Json) | Export-Csv users.csv -Encoding utf8"},
+	{regexp.MustCompile(`(?i)^<`), "the file seems to be HTML or XML, not CSV, even if its name ends in .csv or .xls; open it in a spreadsheet, and save it as CSV"},
+	{regexp.MustCompile(`(?i)^BEGIN:V?CARD`), "the file seems to contain contacts (vCard), not CSV; import it into an address book that can export CSV"},
+	{regexp.MustCompile(`(?i)^(version:\s*1\s+)?(#.*\s+)*dn::?\s`), "the file seems to be LDIF, not CSV; export the list as CSV, for instance from Active Directory with csvde or with Get-ADUser and Export-Csv"},
+	{regexp.MustCompile(`^.*\n?.*\n[-+=|: ]*---[-+=|: ]*\n`), "the file seems to be a table for the screen, not CSV; export the list as CSV, in PowerShell with Export-Csv in place of Format-Table"},
+	{regexp.MustCompile(`(?i)^\w+ +: .*\n\w+ +: `), "the file seems to be a list for the screen, not CSV; export the list as CSV, in PowerShell with Export-Csv in place of Format-List"},
+}
+
+// otherFormat returns an error that explains a file without a usable header, or nil. The header is the best one found.
+func otherFormat(body string, h *header) error {
+	for _, f := range otherFormats {
+		if f.beginning.MatchString(strings.TrimSpace(body)) {
+			return errors.New(f.advice)
+		}
+	}
+	switch {
+	case h == nil:
+		return nil
+	case slices.ContainsFunc(h.cells, func(cell string) bool { _, err := emailaddr.Parse(clean(cell)); return err == nil }):
+		return errors.New("the file seems to have no header, because its first row contains an address; insert a row that names the columns, such as address,first_name,last_name")
+	case len(h.cells) == 1 && strings.ContainsAny(h.cells[0], ",;\t"):
+		return errors.New("the rows of the file are in quotation marks as a whole, and so each is one cell; remove the marks at the beginning and end of each row, and make doubled marks single")
+	}
+	return nil
 }
 
 func (h *header) betterThan(other *header, complete bool) bool {
@@ -179,9 +230,6 @@ func (h *header) checkNamed(named map[Field]string) error {
 
 // check returns an error if rows below this header can't become mailboxes.
 func (h *header) check(o Options) error {
-	if !slices.ContainsFunc(h.cells, func(cell string) bool { return clean(cell) != "" }) {
-		return errors.New("the file is empty; its first row must name the columns")
-	}
 	var missing []Field
 	switch {
 	case h.has(Address), h.has(SignIn), h.street >= 0:

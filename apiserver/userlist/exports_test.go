@@ -2,6 +2,7 @@ package userlist_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -96,12 +97,47 @@ func TestMailbox(t *testing.T) {
 		"a title, and an empty row":     {"Staff of Nordwind;;\n;;\nName;Vorname;E-Mail\nDoe;Jane;jane@example.com\n;;x\n", []string{"4 jane@example.com: Jane|Doe", "line 5: x: is not an address that a mailbox can have: address must contain an @, as in jane@example.com"}},
 		"a quoted line for a separator": {"\"sep=,\"\naddress,name\njane@example.com,Jane Doe\n", []string{"3 jane@example.com: Jane|Doe"}},
 		"a quoted line, and semicolons": {"\"sep=;\"\naddress;name\njane@example.com;Jane Doe\nx;y\n", []string{"3 jane@example.com: Jane|Doe", "line 4 (row 3): x: is not an address that a mailbox can have: address must contain an @, as in jane@example.com"}},
+		"addresses without SMTP:": {
+			text: "Display Name,Email Addresses,User Principal Name\nJane Doe,jane.doe@example.com,jdoe@example.com\nJo Roe,\"jo@corp.example, jo.roe@example.com\",jo@corp.example\nAl Poe,\"al@corp.example, al.poe@example.com\",apoe@example.com\n" +
+				"Zoe Low,\"zoe@example.com z@example.com\",zoe@example.com\nBo Fox,bo@far.example b@far.example,bo@far.example\nEd Ray,\"e@example.com;ed@example.com\",ed@example.com\nUma Orr,smtp:u@example.com,uma@example.com\nIan May,SIP:i@example.com,ian@example.com\nEva Kay,none,eva@example.com\n",
+			want: []string{
+				"2 jane.doe@example.com: Jane|Doe signs in as jdoe@example.com", "4 al.poe@example.com: Al|Poe +1 signs in as apoe@example.com", "5 zoe@example.com: Zoe|Low +1",
+				"8 uma@example.com: Uma|Orr +1", "9 ian@example.com: Ian|May", "10 eva@example.com: Eva|Kay",
+				`line 7: ed@example.com: "Email Addresses" lists 2 addresses and marks none with SMTP: as the mail address; write SMTP: before it, or remove the others`,
+				"other: corp.example 1", "other: far.example 1",
+				"3 jo@corp.example: other domain, although it contains jo.roe@example.com", "6 bo@far.example: other domain",
+			},
+		},
+		"aliases beside a user name": {"username,aliases,name\njane@example.com,j@example.com,Jane Doe\n", []string{"2 jane@example.com: Jane|Doe +1"}},
+		"lists in JSON, blanks": {
+			text: "displayName;proxyAddresses;userPrincipalName\nJane Doe;\"[\"\"smtp:j@example.com\"\",\"\"SMTP:jane.doe@example.com\"\"]\";jdoe@example.com\nJo Roe;['smtp:j2@example.com', 'SMTP:jo.roe@example.com'];jo@example.com\nAl Poe;smtp: a@example.com,SMTP: al.poe@example.com;al@example.com\n",
+			want: []string{"2 jane.doe@example.com: Jane|Doe +1 signs in as jdoe@example.com", "3 jo.roe@example.com: Jo|Roe +1 signs in as jo@example.com", "4 al.poe@example.com: Al|Poe +1 signs in as al@example.com"},
+		},
+		"numbered columns":     {"displayName,proxyAddresses.0,proxyAddresses.1,userPrincipalName\nJane Doe,smtp:j@example.com,SMTP:jane.doe@example.com,jdoe@example.com\n", []string{"2 jane.doe@example.com: Jane|Doe +1 signs in as jdoe@example.com"}},
+		"columns with indices": {"displayName,EmailAddresses[0],EmailAddresses[1],userPrincipalName\nJane Doe,smtp:j@example.com,SMTP:jane.doe@example.com,jdoe@example.com\n", []string{"2 jane.doe@example.com: Jane|Doe +1 signs in as jdoe@example.com"}},
+		"one proxy address":    {"displayName,ProxyAddress,userPrincipalName\nJane Doe,SMTP:jane.doe@example.com,jdoe@example.com\n", []string{"2 jane.doe@example.com: Jane|Doe signs in as jdoe@example.com"}},
+		"names of types": {
+			text: "DisplayName,EmailAddresses,ProxyAddresses,UserPrincipalName\nJane Doe,System.Collections.ArrayList,,jdoe@example.com\nJo Roe,,System.Collections.Generic.List`1[System.String],jo@example.com\nAl Poe,System.String[],SMTP:al.poe@example.com,al@example.com\n",
+			want: []string{
+				"4 al.poe@example.com: Al|Poe signs in as al@example.com",
+				`line 2: jdoe@example.com: the cell "System.Collections.ArrayList" in "EmailAddresses" contains no address, so that the mailbox is not known; export the addresses as text, in PowerShell with @{n="EmailAddresses";e={$_.EmailAddresses -join ";"}}`,
+				"line 3: jo@example.com: the cell \"System.Collections.Generic.List`1[System.String]\" in \"ProxyAddresses\" contains no address, so that the mailbox is not known; export the addresses as text, in PowerShell with @{n=\"ProxyAddresses\";e={$_.ProxyAddresses -join \";\"}}",
+			},
+		},
+		"Excel's apostrophe":                {"address,name\n'jim@example.com,Jim Roe\n", []string{"2 jim@example.com: Jim|Roe"}},
+		"Slack: a full name":                {"username,email,status,billing-active,fullname,displayname\njane,jane@example.com,Active,1,Jane Doe,jane\n", []string{"2 jane@example.com: Jane|Doe"}},
+		"Exchange's archive is no status":   {"Email,Name,Archive\na@example.com,A B,Yes\n", []string{"2 a@example.com: A|B"}},
+		"a French status":                   {"Email;Name;ARCHIVÉ\na@example.com;A B;Oui\n", []string{"2 a@example.com: A|B inactive"}},
+		"Graph: the time of a deletion":     {"displayName,mail,deletedDateTime,accountEnabled\nA B,a@example.com,2024-01-01T00:00:00Z,true\nC D,c@example.com,,true\n", []string{"2 a@example.com: A|B inactive", "3 c@example.com: C|D"}},
+		"Exchange's kinds, in German":       {"Anzeigename;E-Mail-Adresse;Empfängertyp\nAlle Leute;all@example.com;Verteilergruppe\nKon Takt;kt@example.com;E-Mail-Kontakt\nJane Doe;jane@example.com;Benutzerpostfach\n", []string{"4 jane@example.com: Jane|Doe", "2 all@example.com: no mailbox", "3 kt@example.com: no mailbox"}},
+		"Active Directory: the objectClass": {"DN,objectClass,displayName,mail\nx,user,Jane Doe,jane@example.com\nx,top;group,Team X,team@example.com\nx,top;person;organizationalPerson;contact,Con Tact,con@example.com\nx,top;person;organizationalPerson;user,Jo Roe,jo@example.com\n", []string{"2 jane@example.com: Jane|Doe", "5 jo@example.com: Jo|Roe", "3 team@example.com: no mailbox", "4 con@example.com: no mailbox"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, err := userlist.Parse(tc.text, userlist.Options{Domains: []string{"example.com"}})
 			assert.NilError(t, err)
 			got := describe(l)
+			assert.Check(t, len(l.OtherMail) == 0 && len(l.UnknownKinds) == 0, "%v %v", l.OtherMail, l.UnknownKinds)
 			for _, r := range l.Rejected {
 				line := fmt.Sprintf("%d %s: %s", r.Line, r.Address, r.Cause)
 				if r.Local != "" {
@@ -174,6 +210,51 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
+// TestMailHeaders reads the mail address from columns with other headers than the sign-in name.
+func TestMailHeaders(t *testing.T) {
+	t.Parallel()
+	for _, header := range []string{"Primary SMTP", "Primary Mail", "SMTP", "Work email", "Business Email Address", "Company e-mail", "E-Mail (geschäftlich)", "Dienstliche E-Mail-Adresse", "E-mail professionnel", "Correo corporativo", "Email aziendale", "E-mail (zakelijk)"} {
+		l, err := userlist.Parse(header+",Display Name,User Principal Name\njane.doe@example.com,Jane Doe,jdoe@example.com\n", userlist.Options{})
+		if assert.Check(t, err) {
+			assert.Check(t, slices.Equal(describe(l), []string{"2 jane.doe@example.com: Jane|Doe signs in as jdoe@example.com"}), "%s: %s", header, describe(l))
+		}
+	}
+}
+
+// TestOtherMail checks that columns with mail addresses that are not understood are named, unless the row has a mail
+// address anyway.
+func TestOtherMail(t *testing.T) {
+	t.Parallel()
+	l, err := userlist.Parse("Mail of the person,Recovery Email,Phone,Display Name,User Principal Name\njane.doe@example.com,j@home.example,jane@example.com,Jane Doe,jdoe@example.com\njo@example.com,,,Jo Roe,jo@example.com\n", userlist.Options{Domains: []string{"example.com"}})
+	assert.Check(t, err == nil && maps.Equal(l.OtherMail, map[string]int{"Mail of the person": 1}), "%+v, %v", l, err)
+	l, err = userlist.Parse("Work Secondary Email,Display Name,Email\nj@example.com,Jane Doe,jane@example.com\n", userlist.Options{})
+	assert.Check(t, err == nil && len(l.OtherMail) == 0, "%+v, %v", l, err)
+}
+
+// TestKinds checks which kinds of recipients are mailboxes.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	const mailbox, none, unknown = "mailbox", "no mailbox", "unknown"
+	for want, kinds := range map[string][]string{
+		mailbox: {"UserMailbox", "Shared", "User mailbox", "Room", "TeamMailbox", "Boîte aux lettres utilisateur", "Buzón de usuario", "Cassetta postale utente", "Caixa de Correio de Usuário", "Gebruikerspostvak", "Skrzynka pocztowa użytkownika", "Användarpostlåda", "Freigegebenes Postfach", "共有メールボックス"},
+		none: {"MailUser", "User", "Distribution list", "DynamicDistributionGroup", "Mail contact", "Verteilerliste", "Verteilergruppe", "E-Mail-Kontakt", "E-Mail-Benutzer", "Sicherheitsgruppe", "Liste de distribution", "Groupe de sécurité", "Contact de messagerie", "Grupo de distribución", "Contacto de correo", "Lista di distribuzione", "Contatto di posta",
+			"Lista de Distribuição", "Distributiegroep", "Lista dystrybucyjna", "Distributionslista", "Jakeluryhmä", "Distribuční skupina", "Группа рассылки", "配布グループ", "通讯组", "Raumliste", "Öffentlicher Ordner", "Gastbenutzer", "DiscoveryMailbox"},
+		unknown: {"Benutzer", "Robot"},
+	} {
+		for _, kind := range kinds {
+			l, err := userlist.Parse("address,name,Recipient type\njane@example.com,Jane Doe,"+kind+"\n", userlist.Options{})
+			assert.NilError(t, err)
+			got := mailbox
+			if len(l.Users) == 0 {
+				got = none
+			} else if len(l.UnknownKinds) > 0 {
+				got = unknown
+			}
+			assert.Check(t, got == want, "%s is %s; want %s", kind, got, want)
+		}
+	}
+}
+
 // TestStatuses checks the meanings of statuses and flags.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
@@ -182,9 +263,12 @@ func TestStatuses(t *testing.T) {
 		"Status": {
 			inactive: {"Suspended", "SUSPENDED", "Suspended (admin)", "Disabled by admin", "Archived", "Archived user", "Deleted", "inactive", "not active", "Account disabled", "Sign-in blocked", "no longer active", "DEPROVISIONED",
 				"Gesperrt", "gesperrt (Administrator)", "Deaktiviert", "nicht aktiv", "Archiviert", "Suspendu", "Suspendue", "Archivé", "Désactivé", "Non actif", "Bloqueado", "Inhabilitado", "Sospeso", "Suspenso", "Inativo", "Excluído",
-				"Geblokkeerd", "Inactief", "Zablokowany", "Nieaktywny", "Usunięty", "Spärrad", "Ikke aktiv", "Ei aktiivinen", "Neaktivní", "停止", "無効", "アーカイブ済み", "Заблокирован", "Неактивен"},
-			active:  {"Active", "ACTIVE", "active", "Enabled", "Sign-in allowed", "not suspended", "Aktiv", "Actif", "Activo", "Attivo", "Ativo", "Actief", "Aktywny", "Aktivní", "Aktiivinen", "Käytössä", "有効", "アクティブ", "Активен"},
-			unknown: {"", "Pausiert", "Pending", "Activation pending", "Invited", "STAGED", "LOCKED_OUT", "On leave", "no", "TRUE", "active, suspended before", "?", "7"},
+				"Geblokkeerd", "Inactief", "Zablokowany", "Nieaktywny", "Usunięty", "Spärrad", "Ikke aktiv", "Ei aktiivinen", "Neaktivní", "停止", "無効", "アーカイブ済み", "Заблокирован", "Неактивен",
+				"Pas actif", "N'est plus actif", "Не активен", "Ya no está activo", "Não ativo", "Nicht mehr aktiv", "Není aktivní", "In-active", "De-activated", "Sospeso; mai attivo", "NOT_ACTIVE", "非アクティブ", "未激活", "无效", "비활성"},
+			active: {"Active", "ACTIVE", "active", "Enabled", "Sign-in allowed", "not suspended", "Aktiv", "Actif", "Activo", "Attivo", "Ativo", "Actief", "Aktywny", "Aktivní", "Aktiivinen", "Käytössä", "有効", "アクティブ", "Активен",
+				"не заблокирован", "Never suspended", "Not verified; active", "No license, active", "Active (no license)", "Sans licence, actif", "Sin licencia; activo", "Ohne Lizenz, aktiv", "Sem licença - ativo", "Senza licenza (attivo)", "Jamais suspendu", "Nunca suspendido", "nie gesperrt", "有效"},
+			unknown: {"", "Pausiert", "Pending", "Activation pending", "Invited", "STAGED", "LOCKED_OUT", "On leave", "no", "TRUE", "active, suspended before", "?", "7",
+				"Not verified active", "No license active", "suspended: no", "active: no", "Aktif değil", "有効ではありません", "활성 아님", "Ni actif ni suspendu", "Not pending", "Never logged in", "unsuspended"},
 		},
 		"suspended": {
 			inactive: {"True", "TRUE", "true", "yes", "Y", "1", "x", "ja", "Oui", "WAHR", "VRAI", "Sí", "verdadero", "VERO", "Sim", "Tak", "Ano", "Kyllä", "はい", "suspended"},

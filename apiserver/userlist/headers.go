@@ -13,6 +13,7 @@ const (
 	bareName   Field = "bare name"   // a first name, a last name or both
 	bareAddr   Field = "bare addr"   // a mail address, or a street
 	bareStatus Field = "bare status" // a status, or a part of a country
+	deletion   Field = "deletion"    // the time of a deletion; not a status, because everybody else may be blocked
 )
 
 // usualHeaders lists the headers of each field, separated by semicolons, the preferred ones first and
@@ -24,22 +25,22 @@ const (
 // address is no mailbox, and Exchange's Alias is neither a list of aliases nor always the local part.
 var usualHeaders = parseHeaders(map[Field]string{
 	Address: `
-		primary email; primary email address; primary SMTP address; email address; email; mail; mail address; SMTP address; mailbox; mail ID; email ID; Windows email address; emails.0.address
-		primäre E-Mail-Adresse; primäre SMTP-Adresse; E-Mail-Adresse; Mailadresse
-		adresse e-mail principale; adresse SMTP principale; adresse e-mail; adresse électronique; adresse mail; adresse de messagerie; adresse courriel; courriel
-		dirección de correo electrónico principal; dirección SMTP principal; correo electrónico principal; dirección de correo electrónico; correo electrónico; dirección de correo; dirección de email; correo
-		indirizzo email principale; indirizzo SMTP primario; email principale; indirizzo email; indirizzo di posta elettronica; posta elettronica
-		endereço de e-mail principal; endereço SMTP principal; endereço SMTP primário; e-mail principal; endereço de e-mail; endereço de correio eletrónico; endereço de correio eletrônico; correio eletrónico; correio eletrônico
-		primair e-mailadres; primair SMTP-adres; e-mailadres
-		podstawowy adres e-mail; podstawowy adres SMTP; adres e-mail; adres poczty elektronicznej
-		primär e-postadress; primär SMTP-adress; e-postadress; e-post
-		primær e-mailadresse; primær SMTP-adresse; e-mailadresse
-		primær e-postadresse; e-postadresse
-		ensisijainen sähköpostiosoite; ensisijainen SMTP-osoite; sähköpostiosoite; sähköposti
-		primární e-mailová adresa; primární adresa SMTP; e-mailová adresa
+		primary email; primary email address; primary SMTP address; email address; email; mail; mail address; SMTP address; mailbox; mail ID; email ID; Windows email address; emails.0.address; primary SMTP; primary mail; SMTP; work email; work email address; work mail; business email; business email address; business mail; company email; company email address; corporate email; corporate email address; office email; organization email; official email; professional email; email work; email business; email primary
+		primäre E-Mail-Adresse; primäre SMTP-Adresse; E-Mail-Adresse; Mailadresse; primäre E-Mail; primäre Mailadresse; primäre SMTP; Haupt-E-Mail-Adresse; Haupt-E-Mail; E-Mail (geschäftlich); E-Mail-Adresse (geschäftlich); geschäftliche E-Mail; geschäftliche E-Mail-Adresse; E-Mail (dienstlich); dienstliche E-Mail; dienstliche E-Mail-Adresse; Firmen-E-Mail; E-Mail (Arbeit)
+		adresse e-mail principale; adresse SMTP principale; adresse e-mail; adresse électronique; adresse mail; adresse de messagerie; adresse courriel; courriel; e-mail principal; adresse de messagerie principale; SMTP principal; e-mail professionnel; adresse e-mail professionnelle; adresse professionnelle; e-mail (professionnel); courriel professionnel; messagerie professionnelle
+		dirección de correo electrónico principal; dirección SMTP principal; correo electrónico principal; dirección de correo electrónico; correo electrónico; dirección de correo; dirección de email; correo; correo principal; email principal; correo electrónico corporativo; correo corporativo; correo electrónico de trabajo; correo de trabajo; correo electrónico (trabajo); correo profesional; correo electrónico empresarial; correo laboral; email corporativo
+		indirizzo email principale; indirizzo SMTP primario; email principale; indirizzo email; indirizzo di posta elettronica; posta elettronica; email aziendale; e-mail di lavoro; indirizzo email aziendale; email (lavoro); email lavorativa
+		endereço de e-mail principal; endereço SMTP principal; endereço SMTP primário; e-mail principal; endereço de e-mail; endereço de correio eletrónico; endereço de correio eletrônico; correio eletrónico; correio eletrônico; e-mail corporativo; e-mail comercial; e-mail de trabalho; e-mail (trabalho); e-mail profissional; endereço de e-mail comercial
+		primair e-mailadres; primair SMTP-adres; e-mailadres; primaire e-mail; zakelijk e-mailadres; zakelijke e-mail; e-mail (zakelijk); e-mail (werk); e-mail werk; werkmail
+		podstawowy adres e-mail; podstawowy adres SMTP; adres e-mail; adres poczty elektronicznej; podstawowy e-mail; służbowy e-mail; służbowy adres e-mail; e-mail służbowy; e-mail (służbowy)
+		primär e-postadress; primär SMTP-adress; e-postadress; e-post; e-post (arbete); e-postadress (arbete)
+		primær e-mailadresse; primær SMTP-adresse; e-mailadresse; e-mail (arbejde); arbejdsmail
+		primær e-postadresse; e-postadresse; e-post (jobb); e-post (arbeid)
+		ensisijainen sähköpostiosoite; ensisijainen SMTP-osoite; sähköpostiosoite; sähköposti; työsähköposti; sähköposti (työ)
+		primární e-mailová adresa; primární adresa SMTP; e-mailová adresa; pracovní e-mail; e-mail (práce)
 		elsődleges e-mail-cím; e-mail-cím; birincil e-posta adresi; e-posta adresi; e-posta; adresă de e-mail
-		основной адрес электронной почты; адрес электронной почты; электронная почта; адреса електронної пошти; електронна пошта
-		メインのメールアドレス; プライマリ SMTP アドレス; メールアドレス; 電子メール アドレス; 電子メール; メール; 主要电子邮件地址; 电子邮件地址; 电子邮件; 電子郵件地址; 電子郵件; 이메일 주소; 전자 메일 주소; 이메일`,
+		основной адрес электронной почты; адрес электронной почты; электронная почта; рабочая почта; рабочий e-mail; адреса електронної пошти; електронна пошта
+		メインのメールアドレス; プライマリ SMTP アドレス; 勤務先メール; 勤務先メールアドレス; メールアドレス; 電子メール アドレス; 電子メール; メール; 主要电子邮件地址; 工作邮箱; 电子邮件地址; 电子邮件; 電子郵件地址; 電子郵件; 이메일 주소; 전자 메일 주소; 이메일`,
 	bareAddr: `address`,
 	SignIn: `
 		user principal name; UPN; user name; sign-in name; login name; logon name; login; Microsoft Online Services ID; Windows Live ID
@@ -97,15 +98,20 @@ var usualHeaders = parseHeaders(map[Field]string{
 		blokker legitimasjon; blokker pålogging; blokkert; suspendert; arkivert; deaktivert
 		estä tunnistetiedot; estä sisäänkirjautuminen; estetty; jäädytetty; arkistoitu
 		blokovat přihlašovací údaje; blokovat přihlášení; blokováno; pozastaveno; archivováno; zakázáno
-		資格情報のブロック; サインインのブロック; ブロック; 停止; アーカイブ; 無効`,
+		資格情報のブロック; サインインのブロック; ブロック; 停止; アーカイブ済み; 無効`,
 	Enabled: `
 		account enabled; enabled; active; is active; is enabled; sign-in allowed
 		Konto aktiviert; aktiviert; aktiv; compte activé; activé; actif; cuenta habilitada; habilitado; activo; account abilitato; abilitato; attivo
 		conta habilitada; conta ativada; ativo; ativado; account ingeschakeld; ingeschakeld; actief; konto włączone; włączone; aktywny; aktywne
 		kontot aktiverat; aktiverad; konto aktiveret; aktiveret; konto aktivert; aktivert; tili käytössä; aktiivinen; účet povolen; aktivní; アカウントの有効化; 有効`,
-	Kind: `recipient type details; recipient type; Empfängertyp; type de destinataire; tipo de destinatario; tipo di destinatario; tipo de destinatário`,
+	Kind: `
+		recipient type details; recipient type; mailbox type; recipient display type; object class; object type
+		Empfängertypdetails; Empfängertyp; Postfachtyp; Objektklasse; Objekttyp; type de destinataire; type de boîte aux lettres; classe d'objet; tipo de destinatario; tipo de buzón; clase de objeto
+		tipo di destinatario; tipo destinatario; tipo di cassetta postale; tipo de destinatário; tipo de caixa de correio; type ontvanger; ontvangerstype; ontvangertype; typ odbiorcy; typ adresata; mottagartyp
+		modtagertype; mottakertype; vastaanottajan tyyppi; vastaanottajatyyppi; typ příjemce; címzett típusa; alıcı türü; тип получателя; 受信者の種類; 收件人类型; 收件者類型; 받는 사람 유형`,
+	deletion: `deleted date time; deletion time; deletion date; deleted on; deleted at; soft deletion time stamp; when soft deleted`,
 	Aliases: `
-		proxy addresses; email addresses; aliases; email aliases; mail aliases; alias addresses
+		proxy addresses; proxy address; email addresses; mail addresses; SMTP addresses; smtp proxy addresses; all email addresses; aliases; email aliases; mail aliases; alias addresses; email alias; mail alias; alias address
 		Proxyadressen; E-Mail-Adressen; Aliasse; E-Mail-Aliasse; adresses proxy; adresses de proxy; adresses e-mail; direcciones proxy; direcciones de proxy; direcciones de correo electrónico
 		indirizzi proxy; indirizzi e-mail; indirizzi di posta elettronica; endereços proxy; endereços de proxy; endereços de e-mail; e-mailadressen; adresy proxy; adresy serwera proxy; adresy e-mail
 		proxyadresser; e-postadresser; e-mailadresser; välityspalvelinosoitteet; sähköpostiosoitteet; proxy adresy; e-mailové adresy; プロキシ アドレス`,
@@ -152,6 +158,9 @@ func keysOf(cells []string) headerKeys {
 	k := headerKeys{make([]string, len(cells)), make([]string, len(cells))}
 	for i, cell := range cells {
 		k.keys[i] = key(cell)
+		if k.keys[i] == "archive" && !strings.Contains(strings.ToLower(norm.NFC.String(cell)), "é") {
+			k.keys[i] = "" // Exchange's archive of a mailbox, not the French "archivé"
+		}
 		if _, rest, ok := strings.Cut(cell, "["); ok {
 			property, _, _ := strings.Cut(rest, "]")
 			k.properties[i] = key(property)
@@ -174,8 +183,10 @@ func (k headerKeys) columns(field Field) []int {
 		add(k.keys, func(key string) bool { return key == usual })
 	}
 	switch field {
-	case Aliases: // GAM's aliases.0, aliases.1 …
-		add(k.keys, func(key string) bool { return strings.TrimRight(key, "0123456789") == "aliases" })
+	case Aliases: // GAM's aliases.0, aliases.1 …, proxyAddresses[0]
+		add(k.keys, func(key string) bool {
+			return slices.Contains(usualHeaders[Aliases], strings.TrimRight(key, "0123456789"))
+		})
 	case Blocked: // The template asks "Block sign in (Yes/No) [accountEnabled]".
 		add(k.properties, func(property string) bool { return property == "accountenabled" })
 	case Enabled, bareName, bareAddr, bareStatus:
@@ -183,4 +194,23 @@ func (k headerKeys) columns(field Field) []int {
 		add(k.properties, func(property string) bool { return slices.Contains(usualHeaders[field], property) })
 	}
 	return found
+}
+
+// listsAll reports whether a column of addresses contains also the mail address of the person, and not only aliases.
+func listsAll(header string) bool {
+	k := strings.TrimRight(key(header), "0123456789")
+	return slices.Contains(usualHeaders[Aliases], k) && !strings.Contains(k, "alias")
+}
+
+// Parts of the keys of headers that can be about mail addresses, and of those about other addresses of a person or another
+// person's.
+var (
+	mailWords      = strings.Fields(fold(`mail smtp courriel correo correio messagerie posta epost sähköposti почт пошт メール 邮 郵 메일`))
+	otherMailWords = strings.Fields(`alternat recover second manager`)
+)
+
+// isAboutMail reports whether a header that is not understood may be about the mail address of a person.
+func isAboutMail(header string) bool {
+	contains := func(part string) bool { return strings.Contains(key(header), part) }
+	return slices.ContainsFunc(mailWords, contains) && !slices.ContainsFunc(otherMailWords, contains)
 }

@@ -2,6 +2,7 @@ package userlist
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,14 +43,15 @@ func clean(cell string) string {
 	return strings.TrimFunc(norm.NFC.String(cell), func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
 }
 
-// address returns the address of the mailbox as written; see the package comment.
-func (r row) address(domains []string) string {
+// address returns the address of the mailbox as written, see the package comment, or the reason for which a row
+// that lists addresses does not show it.
+func (r row) address(domains []string) (written, problem string) {
 	local, domain := r.get(LocalPart), r.get(Domain)
 	if domain == "" && len(domains) == 1 {
 		domain = domains[0]
 	}
 	if local != "" && domain != "" {
-		return local + "@" + domain
+		return local + "@" + domain, ""
 	}
 	street := ""
 	if r.header.street >= 0 {
@@ -59,23 +61,37 @@ func (r row) address(domains []string) string {
 	if strings.Contains(street, "@") {
 		mail = street
 	}
-	return cmp.Or(r.get(Address), mail, r.primaryAddress(), r.signIn(), street, local)
+	if written = cmp.Or(r.get(Address), mail, r.primaryAddress()); written == "" {
+		written, problem = r.onlyAddress(domains)
+	}
+	// Excel writes an apostrophe before a text that it must not interpret.
+	return strings.Trim(cmp.Or(written, r.signIn(), street, local), "'"), problem
 }
 
 // guest matches the sign-in name of a guest from another organization.
 var guest = regexp.MustCompile(`(?i)^(.+)_([^_@]+)#EXT#@.*$`)
 
 // signIn returns the sign-in name. A guest's jane_example.com#EXT#@corp.onmicrosoft.com is jane@example.com.
-func (r row) signIn() string { return guest.ReplaceAllString(r.get(SignIn), "$1@$2") }
+func (r row) signIn() string {
+	return guest.ReplaceAllString(strings.Trim(r.get(SignIn), "'"), "$1@$2")
+}
 
-// names returns the first and last name. Without both it splits the display name, "Jane Doe" or
-// "Doe, Jane".
+// names returns the first and last name. Without both it splits the first display name with several words, "Jane Doe"
+// or "Doe, Jane".
 func (r row) names() (first, last string) {
-	first, last = r.get(FirstName), r.get(LastName)
-	if first != "" || last != "" {
+	if first, last = r.get(FirstName), r.get(LastName); first != "" || last != "" {
 		return first, last
 	}
-	display := r.get(DisplayName)
+	for _, i := range r.header.index[DisplayName] {
+		f, l := splitName(r.cell(i))
+		if last == "" || first == "" && f != "" {
+			first, last = f, l
+		}
+	}
+	return first, last
+}
+
+func splitName(display string) (first, last string) {
 	if last, first, ok := strings.Cut(display, ","); ok {
 		return clean(first), clean(last)
 	}
@@ -83,17 +99,30 @@ func (r row) names() (first, last string) {
 	return clean(display[:max(i, 0)]), clean(display[max(i, 0):])
 }
 
-// protocolAfterPlus matches the separator of Microsoft 365's proxy addresses. A plus sign elsewhere belongs to an
-// address.
-var protocolAfterPlus = regexp.MustCompile(`\+([A-Za-z0-9]+:)`)
+var (
+	// protocolAfterPlus matches the separator of Microsoft 365's proxy addresses. A plus sign elsewhere belongs to an
+	// address.
+	protocolAfterPlus  = regexp.MustCompile(`\+([A-Za-z0-9]+:)`)
+	blankAfterProtocol = regexp.MustCompile(`(?i)\b(smtp:)\s+`)
+)
 
-// proxies returns the entries of the columns with aliases or proxy addresses, such as
-// "SMTP:jane@example.com+smtp:j@example.com+SIP:jane@example.com".
+// proxies returns the entries of the columns with aliases or proxy addresses.
 func (r row) proxies() []string {
 	var entries []string
 	for _, i := range r.header.index[Aliases] {
-		text := protocolAfterPlus.ReplaceAllString(r.cell(i), ";$1")
-		entries = append(entries, strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(";,|{}", c) })...)
+		entries = append(entries, splitProxies(r.cell(i))...)
+	}
+	return entries
+}
+
+// splitProxies returns the entries of a list such as "SMTP:jane@example.com+smtp:j@example.com+SIP:jane@example.com",
+// or of one in JSON.
+func splitProxies(text string) []string {
+	text = protocolAfterPlus.ReplaceAllString(text, ";$1")
+	text = blankAfterProtocol.ReplaceAllString(text, "$1")
+	entries := strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(";,|{}[]\"", c) })
+	for i, entry := range entries {
+		entries[i] = strings.Trim(entry, "'")
 	}
 	return entries
 }
@@ -107,6 +136,52 @@ func (r row) primaryAddress() string {
 	}
 	return ""
 }
+
+// onlyAddress returns the mail address from the columns that list all addresses of a person without "SMTP:" before
+// the primary one. An entry with "smtp:" is a secondary address. Several addresses are a problem, unless the first
+// is the sign-in name or only one is in the chosen domains; so is a cell without an address, such as the name of the
+// type that PowerShell writes for a list.
+func (r row) onlyAddress(domains []string) (written, problem string) {
+	var all, chosen []string
+	unread, place := "", -1
+	for _, i := range r.header.index[Aliases] {
+		if !listsAll(r.header.cells[i]) {
+			continue
+		}
+		text, readable := r.cell(i), false
+		for _, entry := range splitProxies(text) {
+			a, err := emailaddr.Parse(entry)
+			if err == nil && !slices.Contains(all, a.String()) {
+				all, place = append(all, a.String()), i
+				if slices.Contains(domains, a.Domain) {
+					chosen = append(chosen, a.String())
+				}
+			}
+			readable = readable || err == nil || protocol.MatchString(entry)
+		}
+		if !readable && unread == "" && strings.ContainsFunc(text, unicode.IsLetter) && !slices.Contains([]string{"none", "null", "na"}, key(text)) {
+			unread, place = text, i
+		}
+	}
+	switch {
+	case len(all) == 0 && unread != "":
+		property := "EmailAddresses"
+		if strings.Contains(key(r.header.cells[place]), "proxy") {
+			property = "ProxyAddresses"
+		}
+		return "", fmt.Sprintf("the cell %.60q in %.60q contains no address, so that the mailbox is not known; export the addresses as text, in PowerShell with @{n=\"%s\";e={$_.%[3]s -join \";\"}}", unread, clean(r.header.cells[place]), property)
+	case len(all) == 0:
+		return "", ""
+	case len(all) == 1, strings.EqualFold(all[0], r.signIn()), len(domains) > 0 && len(chosen) == 0:
+		return all[0], ""
+	case len(chosen) == 1:
+		return chosen[0], ""
+	}
+	return "", fmt.Sprintf("%.60q lists %d addresses and marks none with SMTP: as the mail address; write SMTP: before it, or remove the others", clean(r.header.cells[place]), len(all))
+}
+
+// protocol matches the beginning of a proxy address. X500's and others are not for mail.
+var protocol = regexp.MustCompile(`^[A-Za-z0-9]+:.`)
 
 // aliases returns the mail addresses in the columns with aliases or proxy addresses.
 func (r row) aliases() []emailaddr.Address {
@@ -123,6 +198,22 @@ func (r row) aliases() []emailaddr.Address {
 		}
 	}
 	return all
+}
+
+// otherMail returns the columns without a known header that contain a mail address of the domains other than the
+// sign-in name, if the header contains a word for mail.
+func (r row) otherMail(domains []string) []int {
+	var found []int
+	signIn, _ := emailaddr.Parse(r.signIn())
+	for _, i := range r.header.otherMail {
+		if slices.ContainsFunc(splitProxies(r.cell(i)), func(entry string) bool {
+			a, err := emailaddr.Parse(strings.TrimPrefix(entry, "SMTP:"))
+			return err == nil && a != signIn && (len(domains) == 0 || slices.Contains(domains, a.Domain))
+		}) {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 // localAddress returns the sign-in name or alias that is in one of the domains, or "".

@@ -7,7 +7,8 @@
 //
 // The mailbox of a person is the mail address, not the name with which the person signs in: the local part and
 // domain of a file made for this product, else the column with the mail address, else the primary entry
-// ("SMTP:") of the proxy addresses, else the sign-in name. The first that the row contains counts.
+// ("SMTP:") of the proxy addresses, else the only one of the addresses without "SMTP:", else the sign-in name. The
+// first that the row contains counts.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package userlist
@@ -60,8 +61,13 @@ type List struct {
 	Domains, OtherDomains map[string]int
 	// SimilarDomains maps a domain that was not chosen to the chosen one that it may be a misspelling of.
 	SimilarDomains map[string]string
+	// OtherMail counts, by header, the addresses in columns of unknown meaning, in rows whose mailbox is the sign-in
+	// name for want of a mail address.
+	OtherMail map[string]int
 	// UnknownStatuses are the statuses of users that are not understood, and so count as active.
 	UnknownStatuses []UnknownStatus
+	// UnknownKinds are the kinds of recipients that are not understood, and so count as mailboxes.
+	UnknownKinds []UnknownStatus
 
 	header *header
 }
@@ -162,7 +168,7 @@ func Parse(text string, o Options) (*List, error) {
 	}
 	p := parser{
 		Options: o, header: header, body: body, lines: strings.Split(body, "\n"), skipped: firstLine - 1, places: map[string]Place{},
-		list: &List{Columns: header.used(), Separator: header.separator, Domains: map[string]int{}, OtherDomains: map[string]int{}, SimilarDomains: map[string]string{}, header: header},
+		list: &List{Columns: header.used(), Separator: header.separator, Domains: map[string]int{}, OtherDomains: map[string]int{}, SimilarDomains: map[string]string{}, OtherMail: map[string]int{}, header: header},
 	}
 	p.readRows()
 	for name := range p.list.OtherDomains {
@@ -270,7 +276,7 @@ func (p *parser) readBroken(line string, cause error) []string {
 }
 
 func (p *parser) readRow(r row) {
-	written := r.address(p.Domains)
+	written, problem := r.address(p.Domains)
 	reject := func(cause Cause, reasons ...string) *Rejected {
 		p.list.Rejected = append(p.list.Rejected, Rejected{Place: r.place, Cause: cause, Address: written, Reason: strings.Join(reasons, "; "), lines: [][]string{r.cells}})
 		return &p.list.Rejected[len(p.list.Rejected)-1]
@@ -285,13 +291,33 @@ func (p *parser) readRow(r row) {
 		invalid(fmt.Sprintf("the row has %d cells and the header %d; put a cell that contains %q in quotation marks", len(r.cells), n, p.header.separator))
 		return
 	}
-	if kind := r.get(Kind); kind != "" && !isMailbox(kind) {
-		reject(NoMailbox, kind+" is no mailbox").Kind = kind
+	if len(r.cells) == 1 && len(p.header.cells) > 1 && strings.ContainsRune(r.cells[0], p.header.separator) {
+		written = "" // a whole row
+		invalid(wholeRow)
+		return
+	}
+	kind, column := r.kind()
+	unknownKind := false
+	if kind != "" {
+		mailbox, known := isMailbox(kind, p.header.cells[column])
+		if !mailbox {
+			reject(NoMailbox, kind+" is no mailbox").Kind = kind
+			return
+		}
+		unknownKind = !known
+	}
+	if problem != "" {
+		invalid(problem)
 		return
 	}
 	if written == "" {
 		invalid("has no address; fill it in, or remove the row")
 		return
+	}
+	if r.get(Address) == "" && written == r.signIn() {
+		for _, i := range r.otherMail(p.Domains) {
+			p.list.OtherMail[clean(p.header.cells[i])]++
+		}
 	}
 	address, err := emailaddr.Parse(written)
 	domain := address.Domain
@@ -317,7 +343,10 @@ func (p *parser) readRow(r row) {
 		reject(NotActive, "not active at the old host").Address = address.String()
 		return
 	}
-	p.addUnknown(r, unknown)
+	p.list.UnknownStatuses = r.addUnknown(p.list.UnknownStatuses, unknown...)
+	if unknownKind {
+		p.list.UnknownKinds = r.addUnknown(p.list.UnknownKinds, column)
+	}
 	if earlier, taken := p.places[address.String()]; taken {
 		invalid(fmt.Sprintf("%s has this address already (upper and lower case are the same address); remove one of the two rows", earlier))
 		return
@@ -347,18 +376,7 @@ func (p *parser) readRow(r row) {
 	p.list.Users = append(p.list.Users, user)
 }
 
-// addUnknown counts the cells of a row whose statuses are not understood.
-func (p *parser) addUnknown(r row, columns []int) {
-	for _, i := range columns {
-		status := UnknownStatus{Column: clean(p.header.cells[i]), Value: r.cell(i)}
-		at := slices.IndexFunc(p.list.UnknownStatuses, func(u UnknownStatus) bool { return u.Column == status.Column && u.Value == status.Value })
-		if at < 0 {
-			at = len(p.list.UnknownStatuses)
-			p.list.UnknownStatuses = append(p.list.UnknownStatuses, status)
-		}
-		p.list.UnknownStatuses[at].Rows++
-	}
-}
+const wholeRow = "the row is in quotation marks as a whole, and so it is one cell; remove the marks at its beginning and end, and make doubled marks single"
 
 // domainOf returns the domain of an invalid address, or "" if unreadable.
 func domainOf(written string) string {

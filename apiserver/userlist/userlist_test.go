@@ -92,6 +92,10 @@ func TestParse(t *testing.T) {
 			text: "address,first_name,last_name\rjane@example.com,Jane,Doe\r",
 			want: []string{"2 jane@example.com: Jane|Doe"},
 		},
+		"rows in quotation marks": {
+			text: "address;first_name;last_name\n\"jane@example.com;Jane;Doe\"\n",
+			want: []string{"line 2: the row is in quotation marks as a whole, and so it is one cell; remove the marks at its beginning and end, and make doubled marks single"},
+		},
 		"named columns": {
 			text: "Benutzerprinzipalname;Vorname;Nachname\njane@example.com;Jane;Doe\n",
 			o: userlist.Options{Columns: map[userlist.Field]string{
@@ -173,8 +177,18 @@ func TestHeaderErrors(t *testing.T) {
 	t.Parallel()
 	const address = `the first row has no column with the address (such as "Email Address", "User principal name", "address" or "local_part")`
 	for text, want := range map[string]string{
-		"":                        "the file is empty; its first row must name the columns",
-		"Adresse;Rufname\nx;y\n":  address + `, nor with the first name (such as "First Name" or "first_name"), nor with the last name (such as "Last Name" or "last_name"); its columns are "Adresse", "Rufname"`,
+		"":                       "the file is empty; its first row must name the columns",
+		"Adresse;Rufname\nx;y\n": address + `, nor with the first name (such as "First Name" or "first_name"), nor with the last name (such as "Last Name" or "last_name"); its columns are "Adresse", "Rufname"`,
+		"[{\"mail\":\"a@example.com\",\"displayName\":\"A B\"}]":    "the file seems to be JSON, not CSV; export the list as CSV, or convert it, for instance in PowerShell with (Get-Content FILE -Raw | ConvertFrom-Json) | Export-Csv users.csv -Encoding utf8",
+		"<table><tr><td>Email</td></tr></table>":                    "the file seems to be HTML or XML, not CSV, even if its name ends in .csv or .xls; open it in a spreadsheet, and save it as CSV",
+		"BEGIN:VCARD\nFN:A B\nEMAIL:a@example.com\nEND:VCARD\n":     "the file seems to contain contacts (vCard), not CSV; import it into an address book that can export CSV",
+		"dn: cn=a\nmail: a@example.com\n":                           "the file seems to be LDIF, not CSV; export the list as CSV, for instance from Active Directory with csvde or with Get-ADUser and Export-Csv",
+		"version: 1\n\ndn: cn=a\nmail: a@example.com\n":             "the file seems to be LDIF, not CSV; export the list as CSV, for instance from Active Directory with csvde or with Get-ADUser and Export-Csv",
+		"DisplayName Mail\n----------- ----\nA B         a@x.com\n": "the file seems to be a table for the screen, not CSV; export the list as CSV, in PowerShell with Export-Csv in place of Format-Table",
+		"DisplayName : A B\nMail        : a@example.com\n":          "the file seems to be a list for the screen, not CSV; export the list as CSV, in PowerShell with Export-Csv in place of Format-List",
+		"a@example.com,A,B\nb@example.com,C,D\n":                    "the file seems to have no header, because its first row contains an address; insert a row that names the columns, such as address,first_name,last_name",
+		"\"address,first_name\"\n\"jane@example.com,Jane\"\n":       "the rows of the file are in quotation marks as a whole, and so each is one cell; remove the marks at the beginning and end of each row, and make doubled marks single",
+		"say \"x\"\n":             "the first rows can't be read as CSV, because of their quotation marks; save the file as CSV in a spreadsheet",
 		"local_part,name\n":       `the first row has no column with the domain, which local parts need unless you choose one domain; its columns are "local_part", "name"`,
 		"Email,First Name\nx;y\n": `the first row has no column with the last name (such as "Last Name" or "last_name"); its columns are "Email", "First Name"`,
 		"Jane Doe,name\n":         address + `; its columns are "Jane Doe", "name"`,
