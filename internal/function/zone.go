@@ -61,7 +61,7 @@ var parseUsers = providerFunction{
 		"- the user exports of Google Workspace and GAM: `Email Address [Required]`, `First Name [Required]`, `Last Name [Required]`; `primaryEmail`, `name.givenName`, `name.familyName`\n" +
 		"- those of Microsoft 365, Entra and Exchange: `mail` or `PrimarySmtpAddress`, `Proxy addresses`, `User principal name`, `First name`, `Last name`, or only `Display name`\n" +
 		"- your own: `address` (or `local_part`, with or without `domain`), `first_name` and `last_name`\n\n" +
-		"**The mailbox is the mail address,** else the primary one of the proxy addresses (`SMTP:`), else the name with which the person signs in: the first that the row contains. `mailhostd import FILE --dry-run` lists the people whose two differ.\n\n" +
+		"**The mailbox is the mail address,** else the primary one of the proxy addresses (`SMTP:`), else the only one in a list without `SMTP:`, else the name with which the person signs in: the first that the row contains. A list that contains no readable address, such as `System.Collections.ArrayList`, is an error. `mailhostd import FILE --dry-run` lists the people whose two differ, and columns with other mail addresses that are not understood.\n\n" +
 		"Other columns are ignored, and so are rows of other domains, also invalid ones, and recipients of Exchange that are no mailboxes, such as contacts and groups. " +
 		"With the option `other_domains` a row of a domain that is in neither argument is an error, so that nobody is lost by a misspelled domain. " +
 		"A status is not read: people who are suspended at the old host become mailboxes, too.\n\n" +

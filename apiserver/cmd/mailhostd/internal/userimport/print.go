@@ -47,6 +47,12 @@ func (r *importResult) writeText(w io.Writer) {
 		line("Signing in with another name than the mail address, which becomes the mailbox: %s", cli.Counted(n, "user"))
 		r.writeItems(line, "user", n, func(i int) string { return fmt.Sprintf("%s, not %s", r.SignIns[i].Address, r.SignIns[i].SignIn) })
 	}
+	if len(r.OtherMail) > 0 {
+		line("Columns not understood, with other mail addresses than the sign-in names: %s; if one is the mail address, name it with --column address=HEADER", describeCounts(r.OtherMail))
+	}
+	if len(r.UnknownKinds) > 0 {
+		line("Kind of recipient not understood, taken as a mailbox: %s", cli.Printable(userlist.DescribeStatuses(r.UnknownKinds)))
+	}
 	if len(r.UnknownStatuses) > 0 {
 		line("Status not understood, taken as active: %s", cli.Printable(userlist.DescribeStatuses(r.UnknownStatuses)))
 	}

@@ -205,6 +205,10 @@ func (c Command) requireRows(list *userlist.List, domains []string) error {
 	found := "it has " + describeCounts(list.Domains)
 	if len(list.Domains) == 0 {
 		found = "it has " + cli.Counted(list.Rows, "row") + " without a domain"
+		if list.Rejected != nil {
+			first := list.Rejected[0]
+			found += fmt.Sprintf(", the first in %s: %s", first.Place, cli.Printable(first.Reason))
+		}
 	}
 	return fmt.Errorf("%s has no row of %s; %s", c.File, strings.Join(missing, ", "), found)
 }
@@ -241,6 +245,10 @@ type importResult struct {
 	NoMailboxes map[string]int `json:"no_mailboxes,omitempty"`
 	// UnknownStatuses are not understood, and count as active.
 	UnknownStatuses []userlist.UnknownStatus `json:"unknown_statuses,omitempty"`
+	// UnknownKinds of recipients are not understood, and count as mailboxes.
+	UnknownKinds []userlist.UnknownStatus `json:"unknown_kinds,omitempty"`
+	// OtherMail counts the addresses in columns that are not understood, by header.
+	OtherMail map[string]int `json:"other_mail,omitempty"`
 	// Inactive counts the imported users who are inactive at the old host, and LeftOut the users omitted
 	// by --active-only.
 	Inactive int `json:"inactive"`
@@ -294,6 +302,7 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 	r := &importResult{
 		File: c.File, Encoding: encoding, Columns: list.Columns, Rows: list.Rows, Domains: []*importedDomain{},
 		OtherDomains: list.OtherDomains, SimilarDomains: list.SimilarDomains, NoMailboxes: map[string]int{}, UnknownStatuses: list.UnknownStatuses,
+		UnknownKinds: list.UnknownKinds, OtherMail: list.OtherMail,
 		Problems: append([]userlist.Problem{}, list.Problems...), DryRun: c.DryRun, list: list,
 	}
 	for _, row := range list.Rejected {
