@@ -201,7 +201,7 @@ func otherFormat(body string, h *header) error {
 		return nil
 	case slices.ContainsFunc(h.cells, func(cell string) bool { _, err := emailaddr.Parse(clean(cell)); return err == nil }):
 		return errors.New("the file seems to have no header, because its first row contains an address; insert a row that names the columns, such as address,first_name,last_name")
-	case len(h.cells) == 1 && strings.ContainsAny(h.cells[0], ",;\t"):
+	case len(h.cells) == 1 && strings.ContainsAny(h.cells[0], ",;\t") && strings.Contains(body, "\""+h.cells[0]+"\"\n"):
 		return errors.New("the rows of the file are in quotation marks as a whole, and so each is one cell; remove the marks at the beginning and end of each row, and make doubled marks single")
 	}
 	return nil

@@ -111,7 +111,7 @@ var usualHeaders = parseHeaders(map[Field]string{
 		modtagertype; mottakertype; vastaanottajan tyyppi; vastaanottajatyyppi; typ příjemce; címzett típusa; alıcı türü; тип получателя; 受信者の種類; 收件人类型; 收件者類型; 받는 사람 유형`,
 	deletion: `deleted date time; deletion time; deletion date; deleted on; deleted at; soft deletion time stamp; when soft deleted`,
 	Aliases: `
-		proxy addresses; proxy address; email addresses; mail addresses; SMTP addresses; smtp proxy addresses; all email addresses; aliases; email aliases; mail aliases; alias addresses; email alias; mail alias; alias address
+		proxy addresses; proxy address; email addresses; mail addresses; SMTP addresses; smtp proxy addresses; all email addresses; emails; aliases; email aliases; mail aliases; alias addresses; email alias; mail alias; alias address
 		Proxyadressen; E-Mail-Adressen; Aliasse; E-Mail-Aliasse; adresses proxy; adresses de proxy; adresses e-mail; direcciones proxy; direcciones de proxy; direcciones de correo electrónico
 		indirizzi proxy; indirizzi e-mail; indirizzi di posta elettronica; endereços proxy; endereços de proxy; endereços de e-mail; e-mailadressen; adresy proxy; adresy serwera proxy; adresy e-mail
 		proxyadresser; e-postadresser; e-mailadresser; välityspalvelinosoitteet; sähköpostiosoitteet; proxy adresy; e-mailové adresy; プロキシ アドレス`,

@@ -29,8 +29,8 @@ var (
 	activeWords = strings.Fields(fold(`activ aktiv actif actie attiv ativ aktyw aktiiv aktif etkin enabl habilit abilit ingeschak geactiv włącz povol käytöss
 		allow erlaub zugelass autoris permit toegest tillat tillåt dozwol sallit актив включ
 		有効 アクティブ 許可 启用 已启用 激活 已激活 有效 正常 활성`))
-	unclearWords  = strings.Fields(fold(`pending invit expir ausstehend eingeladen attente attesa pendient pendent wachten oczekuj vent odot čeká 保留 招待`))
-	negatingWords = strings.Fields(fold(`not no non never without nicht kein keine keinen nie niemals ohne pas n aucun aucune jamais sans ni sin nunca ningún ninguna não nem nunca sem nenhum nenhuma mai senza nessun nessuna
+	unclearWords  = strings.Fields(fold(`pending invit expir former previous ehemal früher ausstehend eingeladen attente attesa pendient pendent wachten oczekuj vent odot čeká 保留 招待`))
+	negatingWords = strings.Fields(fold(`not t cannot no non never without neither nor nicht weder kein keine keinen nie niemals ohne pas n aucun aucune jamais sans ni sin nunca ningún ninguna não nem nunca sem nenhum nenhuma mai senza nessun nessuna
 		niet geen nooit zonder nej ikke inte aldrig aldri uden utan uten ingen inget ej ei eivät ilman ne není nikdy bez žádný brak nigdy nem soha nélkül değil не нет ни никогда без 아님 아니요 않음 없음`))
 	// Words between a negation and the word that it negates.
 	bridgingWords = strings.Fields(fold(`longer currently is are was been be mehr ist sind war wurde plus est été a está es fue más é foi mais è stato stata più meer is jest został längre är er var længere lenger ole enää je už był является больше`))
@@ -80,7 +80,7 @@ func clauseMeaning(words []string) (result activity, clear bool) {
 		switch {
 		case slices.ContainsFunc(unclearWords, begins):
 			return unclear, false
-		case slices.Contains(negatingWords, word):
+		case slices.Contains(negatingWords, word), slices.Contains(falseWords, word):
 			negated = true
 			continue
 		case slices.ContainsFunc(inactiveWords, begins):
@@ -231,14 +231,14 @@ func (r row) kind() (string, int) {
 	return "", -1
 }
 
-// isMailbox reports whether a kind of recipient can be a mailbox, and whether the kind is known. The class of a person in
-// a directory, such as "top;person;user", can be one; Exchange's recipient "User" is none.
+// isMailbox reports whether a kind of recipient can be a mailbox, and whether the kind is known. The class of a
+// person in a directory, such as "top;person;user", can be one; Exchange's recipient "User" is none.
 func isMailbox(kind, header string) (mailbox, known bool) {
-	isClass := strings.HasPrefix(key(header), "object")
+	isRecipient := strings.HasPrefix(key(header), "recipient")
 	switch {
-	case containsPart(kind, noMailboxParts) && !(isClass && key(kind) == "mailuser"), !isClass && slices.Contains([]string{"user", "disableduser", "linkeduser"}, key(kind)):
+	case containsPart(kind, noMailboxParts) && (isRecipient || key(kind) != "mailuser"), isRecipient && slices.Contains([]string{"user", "disableduser", "linkeduser"}, key(kind)):
 		return false, true
-	case containsPart(kind, mailboxParts), containsPart(kind, sharedParts), isClass && containsPart(kind, []string{"user", "person", "account"}):
+	case containsPart(kind, mailboxParts), containsPart(kind, sharedParts), !isRecipient && containsPart(kind, []string{"user", "person", "account"}):
 		return true, true
 	}
 	return true, false

@@ -208,6 +208,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("\ufeffaddress;first_name;last_name\r\njane@example.com;\"Ja\"\"ne\";Doe\r\n")
 	f.Add("sep=|\nlocal_part|domain|name\na|b.example|Doe, Jane\nA|b.example|x\n")
 	f.Add("#TYPE x\nmail,userPrincipalName,proxyAddresses,name,accountEnabled,RecipientTypeDetails\n,a_b.example#EXT#@x.example,SMTP:a@example.com+smtp:b@b.example,A B,no,MailUser\n")
+	f.Add("EmailAddresses,objectClass,Mail of x,upn,name\n\"['smtp:a@example.com', 'b@b.example']\",top;user,m@example.com,u@example.com,A B\nSystem.String[],x,,u@example.com,C D\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, activeOnly := range []bool{true, false} {
 			l, err := userlist.Parse(text, userlist.Options{Domains: []string{"example.com", "b.example"}, ActiveOnly: activeOnly})
