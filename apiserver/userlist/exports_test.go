@@ -213,7 +213,7 @@ func TestLanguages(t *testing.T) {
 // TestMailHeaders reads the mail address from columns with other headers than the sign-in name.
 func TestMailHeaders(t *testing.T) {
 	t.Parallel()
-	for _, header := range []string{"Primary SMTP", "Primary Mail", "SMTP", "Work email", "Business Email Address", "Company e-mail", "E-Mail (geschäftlich)", "Dienstliche E-Mail-Adresse", "E-mail professionnel", "Correo corporativo", "Email aziendale", "E-mail (zakelijk)"} {
+	for _, header := range []string{"Primary SMTP", "Primary Mail", "SMTP", "Email Addresses", "ProxyAddresses.0", "emails", "Work email", "Business Email Address", "Company e-mail", "E-Mail (geschäftlich)", "Dienstliche E-Mail-Adresse", "E-mail professionnel", "Correo corporativo", "Email aziendale", "E-mail (zakelijk)"} {
 		l, err := userlist.Parse(header+",Display Name,User Principal Name\njane.doe@example.com,Jane Doe,jdoe@example.com\n", userlist.Options{})
 		if assert.Check(t, err) {
 			assert.Check(t, slices.Equal(describe(l), []string{"2 jane.doe@example.com: Jane|Doe signs in as jdoe@example.com"}), "%s: %s", header, describe(l))
