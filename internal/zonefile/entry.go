@@ -28,6 +28,7 @@ type field struct {
 var (
 	errQuote       = errors.New("a double quote is not closed on its line")
 	errParenthesis = errors.New("an opening parenthesis is not closed")
+	errEscape      = errors.New(`a backslash before a digit begins an octet in decimal, from \000 to \255; write the character itself, or \\ for a backslash`)
 	errClosing     = errors.New("a closing parenthesis was not opened")
 )
 
@@ -36,6 +37,13 @@ func split(text string) []entry {
 	var all []entry
 	e, line, depth := entry{line: 1}, 1, 0
 	end := func() {
+		for _, f := range e.fields {
+			for _, escaped := range escape.FindAllString(f.text, -1) {
+				if digit := escaped[1]; digit >= '0' && digit <= '9' && len(escaped) < len(`\DDD`) {
+					e.err = errEscape
+				}
+			}
+		}
 		if depth > 0 {
 			e.err = errParenthesis
 		}

@@ -20,7 +20,7 @@ var (
 	// generateNumber matches an escape, two dollar signs, or the number with its modifier.
 	generateNumber = regexp.MustCompile(`\\.|\$\$|\$(?:\{[^}]*\})?`)
 	// generateModifier matches an offset, a width and a base.
-	generateModifier = regexp.MustCompile(`^\$\{(-?[0-9]{1,9})(?:,([0-9]{1,2})(?:,([doxX]))?)?\}$`)
+	generateModifier = regexp.MustCompile(`^\$\{(-?[0-9]{1,9})(?:,([0-9]{1,2})(?:,([doxXnN]))?)?\}$`)
 )
 
 // generate reads the records of a directive $GENERATE, as BIND's manual describes it. The parser of
@@ -94,7 +94,7 @@ func insertNumber(template string, n int64) (text string, err error) {
 		}
 		m := generateModifier.FindStringSubmatch(s)
 		if m == nil {
-			err = fmt.Errorf("the modifier %.40s of $GENERATE must be like ${0,3,d}: an offset, a width, and the base d, o, x or X", s)
+			err = fmt.Errorf("the modifier %.40s of $GENERATE must be like ${0,3,d}: an offset, a width, and the base d, o, x, X, n or N", s)
 			return s
 		}
 		offset, _ := strconv.ParseInt(m[1], 10, 64)
@@ -103,7 +103,30 @@ func insertNumber(template string, n int64) (text string, err error) {
 			err = fmt.Errorf("the offset of %s in $GENERATE makes %d negative", s, n)
 			return s
 		}
+		switch m[3] {
+		case "n":
+			return nibbles(n+offset, width, "0123456789abcdef")
+		case "N":
+			return nibbles(n+offset, width, "0123456789ABCDEF")
+		}
 		return fmt.Sprintf("%0*"+cmp.Or(m[3], "d"), width, n+offset)
 	})
 	return text, err
+}
+
+// nibbles returns the hexadecimal digits of a number in reverse order with dots between them, as in names
+// below ip6.arpa. The width counts the dots too.
+func nibbles(n int64, width int, digits string) (text string) {
+	for {
+		text += digits[n&15 : n&15+1]
+		n >>= 4
+		width--
+		if width > 0 || n > 0 {
+			text += "."
+			width--
+		}
+		if width <= 0 && n == 0 {
+			return text
+		}
+	}
 }

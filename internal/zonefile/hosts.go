@@ -6,20 +6,28 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/miekg/dns"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-// isHosts reports whether the host of a zone creates the current record itself. KEY, SIG and NXT are
+// isHosts reports whether the host of a zone creates the record at a name itself. KEY, SIG and NXT are
 // DNSSEC of RFC 2535, TYPE65534 is BIND's state of signing, and CSYNC is for the parent zone.
-func (r *reader) isHosts(recordType string) bool {
-	switch recordType {
+func (rec record) isHosts(name string) bool {
+	switch rec.recordType {
 	case "SOA", "RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "CSYNC", "ZONEMD", "KEY", "SIG", "NXT", "TYPE65534":
 		return true
-	case "NS":
-		name, err := dnsdata.NormalizeName(r.owner, r.domain)
-		return err == nil && name == "@"
 	}
-	return false
+	return rec.recordType == dnsdata.TypeNS && name == "@"
+}
+
+// unknownType matches a type without a name (RFC 3597).
+var unknownType = regexp.MustCompile(`^TYPE[0-9]+$`)
+
+// hasType reports whether the record's type is one of the DNS or of a host.
+func (rec record) hasType() bool {
+	_, isDNS := dns.StringToType[rec.recordType]
+	return isDNS || unknownType.MatchString(rec.recordType) || aliasType.MatchString(rec.recordType) || redirectType.MatchString(rec.recordType)
 }
 
 // Types that only some hosts have, also with a prefix of theirs.
@@ -29,8 +37,8 @@ var (
 )
 
 // check returns an error for a type, a class or a comment that the zone can't have.
-func (rec record) check() error {
-	if _, err := dnsdata.NormalizeType(rec.recordType); err != nil {
+func (rec record) check(isHosts bool) error {
+	if _, err := dnsdata.NormalizeType(rec.recordType); err != nil && !isHosts {
 		switch {
 		case aliasType.MatchString(rec.recordType):
 			return errors.New("an alias of its host; write a CNAME, or the addresses")
@@ -46,18 +54,62 @@ func (rec record) check() error {
 	if rec.class != "" && rec.class != "IN" && rec.class != "CLASS1" {
 		return fmt.Errorf("its class is %s, not IN", rec.class)
 	}
-	if m := routing.FindString(rec.comment); m != "" {
-		return fmt.Errorf("its comment gives it a routing that only its host has (%.40s); remove the comment to have a plain record", strings.TrimLeft(m, "; \t"))
+	if isHosts {
+		return nil
 	}
-	if m := disabled.FindString(rec.comment); m != "" {
-		return fmt.Errorf("its comment says that it is disabled (%.40s); remove the comment to put it into service", strings.Trim(m, "; \t"))
+	return rec.checkComment()
+}
+
+// Statements in comments, by which hosts write what a zone file can't contain: that a record is disabled,
+// or the routing of Route 53 and others.
+var (
+	// pair matches a key and a value, such as disabled=true, Status: inactive or "routing":"failover".
+	// cli53 writes AWS before the first.
+	pair = regexp.MustCompile(`(AWS\s+)?["']?\b([A-Za-z][\w-]*)["']?(\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s"',;|]+)`)
+	// clauseStart matches the text before a key of its own.
+	clauseStart = regexp.MustCompile(`(?i)(?:^\W*|[.,;|/{(\[-]\s*)(?:record|entry)?\s*$`)
+
+	off      = `(?:disabled?|deactivated|inactive|paused|suspended|deaktiviert|inaktiv|pausiert|désactivée?|inactif|desactivado|inactivo|disattivato|inattivo|uitgeschakeld|inactief)`
+	offPair  = regexp.MustCompile(`^` + off + `=(?:true|t|yes|y|on|1|ja|oui|si|sí)$|^(?:enabled?|active|activated|aktiv|aktiviert|status|state)=(?:false|f|no|n|off|0|nein|non|` + off + `)$`)
+	offWords = regexp.MustCompile(`(?i)^\W*(?:(?:this )?(?:record|entry|eintrag)(?: is| ist)? )?` + off + `(?: (?:record|entry|eintrag))?\W*$`)
+
+	routingPair = regexp.MustCompile(`^(?:routing|routingpolicy|trafficpolicy|setid|setidentifier|healthcheck|healthcheckid|geolocation|geoproximity|geoproximitylocation|geodnslocation|gtd|gtdlocation|multivalue|multivalueanswer)=.|` +
+		`^failover=(?:primary|secondary|active|passive|standby|true|yes)$|^policy=(?:failover|weighted|latency|geo\w*|multivalue\w*)$|^weight=[0-9]+$`)
+	noRouting = regexp.MustCompile(`=(?:simple|default|standard|none|null|false|no|off|n/a|-)?$`)
+)
+
+// checkComment returns an error for a record whose comment says that it is disabled, or has a routing.
+// Sentences say neither, so that a pair with blanks, such as status: disabled, counts only where a clause
+// begins.
+func (rec record) checkComment() error {
+	for line := range strings.Lines(rec.comment) {
+		line = strings.Trim(line, "; \t\n")
+		if offWords.MatchString(line) {
+			return errDisabled(line)
+		}
+		end := 0 // of the last pair
+		for _, at := range pair.FindAllStringSubmatchIndex(line, -1) {
+			before, found := line[end:at[0]], line[at[0]:at[1]]
+			end = at[1]
+			isAWS, separator := at[2] >= 0, line[at[6]:at[7]]
+			if len(separator) > 1 && !clauseStart.MatchString(before) {
+				continue
+			}
+			key := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(line[at[4]:at[5]]))
+			key = strings.TrimPrefix(strings.TrimPrefix(key, "record"), "is")
+			statement := key + "=" + strings.ToLower(strings.Trim(line[at[8]:at[9]], `"'.)]}`))
+			switch {
+			case offPair.MatchString(statement):
+				return errDisabled(found)
+			case rec.recordType == dnsdata.TypeSRV && key == "weight": // its own
+			case isAWS || routingPair.MatchString(statement) && !noRouting.MatchString(statement):
+				return fmt.Errorf("its comment gives it a routing that only its host has (%.40s); remove the comment to have a plain record", found)
+			}
+		}
 	}
 	return nil
 }
 
-// Comments in which hosts write what a zone file can't contain: cli53 the routing of Route 53, and
-// Technitium and others that a record is disabled.
-var (
-	routing  = regexp.MustCompile(`(?im)^;\s*AWS\s+\w+=\S*|\b(?:routing(?:_?policy)?|set_?identifier|health_?check(?:_?id)?|failover|geo_?location)\s*=\s*\S+`)
-	disabled = regexp.MustCompile(`(?im)\b(?:disabled|deactivated|inactive|paused)["']?\s*[:=]\s*["']?(?:true|yes|on|1)\b|\b(?:enabled|active)["']?\s*[:=]\s*["']?(?:false|no|off|0)\b|^;[^\w\n]*(?:disabled|deactivated|inactive|paused)[^\w\n]*$`)
-)
+func errDisabled(statement string) error {
+	return fmt.Errorf("its comment says that it is disabled (%.40s); remove the comment to put it into service", statement)
+}

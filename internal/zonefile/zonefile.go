@@ -45,7 +45,7 @@ func Parse(file, domain string) (map[string]Set, error) {
 	}
 	file = textfile.Normalize(file)
 	if start := strings.TrimSpace(file); strings.IndexAny(start, "<{[") == 0 {
-		return nil, fmt.Errorf("the file is no zone file, because it begins with %q; export the zone as a zone file, which many hosts call the BIND format", start[:1])
+		return nil, errNoZoneFile(fmt.Sprintf("it begins with %q", start[:1]))
 	}
 	r := reader{domain: origin, origin: origin + ".", ttl: api.DefaultDNSTTL, sets: map[string]Set{}, known: map[[2]string]bool{}}
 	var problems []string
@@ -54,16 +54,22 @@ func Parse(file, domain string) (map[string]Set, error) {
 			problems = append(problems, fmt.Sprintf("line %d: %s", e.line, text.PrintableLines(err.Error())))
 		}
 	}
-	if len(problems) > 0 {
+	switch {
+	case len(problems) > 0 && !r.isZone:
+		return nil, errNoZoneFile("no line is a record, such as www 3600 IN A 192.0.2.1: " + problems[0])
+	case len(problems) > 0:
 		if more := len(problems) - maxProblems; more > 0 {
 			problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
 		}
 		return nil, fmt.Errorf("these records can't be carried over; correct them, or remove them from the file:\n%s", strings.Join(problems, "\n"))
-	}
-	if len(r.sets) == 0 {
+	case len(r.sets) == 0:
 		return nil, errors.New("the file contains no record for the zone, which would lose all its records; check the file, or write records = {} to delete them on purpose")
 	}
 	return r.sets, nil
+}
+
+func errNoZoneFile(why string) error {
+	return fmt.Errorf("the file is no zone file, because %s; export the zone as a zone file, which many hosts call the BIND format", why)
 }
 
 // reader reads the entries of a zone file in order.
@@ -77,22 +83,27 @@ type reader struct {
 	ttl       int64
 	isTTLSet  bool
 	generated int
-	sets      map[string]Set
+	// isZone reports whether an entry is a directive, or a record of a type that exists.
+	isZone bool
+	sets   map[string]Set
 	// known contains the keys and values in sets.
 	known map[[2]string]bool
 }
 
 func (r *reader) read(e entry) error {
 	switch {
-	case e.err != nil:
+	case len(e.fields) == 0:
 		return e.err
-	case strings.HasPrefix(e.fields[0].text, "$"):
-		return r.readDirective(e)
+	case !strings.HasPrefix(e.fields[0].text, "$"):
+		return r.readRecord(e)
+	case e.err != nil:
+		return fmt.Errorf("%s: %w", shortened(textOf(e.fields)), e.err)
 	}
-	return r.readRecord(e)
+	return r.readDirective(e)
 }
 
 func (r *reader) readDirective(e entry) error {
+	r.isZone = true
 	argument := ""
 	if len(e.fields) > 1 {
 		argument = e.fields[1].text
@@ -107,13 +118,11 @@ func (r *reader) readDirective(e entry) error {
 	case name == "$TTL":
 		return fmt.Errorf("$TTL needs a time such as 3600 or 1h, not %.40q", argument)
 	case name == "$ORIGIN" && argument != "":
-		origin := r.absolute(argument)
-		_, err := dnsdata.NormalizeName(origin, r.domain)
-		if err != nil && r.lacksDot(argument) {
+		err := r.checkName(argument)
+		if r.origin = r.absolute(argument); r.lacksDot(argument) {
 			r.origin = argument + "." // as meant, so that the records after it have no problem
-			return errLacksDot(argument, origin)
 		}
-		r.origin = origin
+		return err
 	case name == "$ORIGIN":
 		return errors.New("$ORIGIN needs a name")
 	default:
@@ -146,9 +155,29 @@ func (r *reader) lacksDot(name string) bool {
 	return err == nil
 }
 
-func errLacksDot(name, absolute string) error {
-	return fmt.Errorf("the name %.80s lacks the dot at its end, and so means %.160s; write %.80s", name, absolute, name+".")
+// checkName returns an error for a name that means another one in a zone file than its author probably
+// intended.
+func (r *reader) checkName(name string) error {
+	for _, escaped := range escape.FindAllString(name, -1) {
+		if c := unescape(escaped); len(escaped) == len(`\DDD`) && letterOrDigit.MatchString(c) {
+			return fmt.Errorf("the name %.80s contains %s, which is %s, because a zone file escapes in decimal; Route 53 escapes in octal%s. Write the character itself", name, escaped, c, octal(escaped))
+		}
+	}
+	if r.lacksDot(name) && r.origin != "." {
+		return fmt.Errorf("the name %.80s lacks the dot at its end, and so means %.160s; write %.80s", name, r.absolute(name), name+".")
+	}
+	return nil
 }
+
+// octal describes an escape that Route 53 writes.
+func octal(escaped string) string {
+	if n, err := strconv.ParseUint(escaped[1:], 8, 7); err == nil && n > ' ' {
+		return fmt.Sprintf(", where it is %c", rune(n))
+	}
+	return ""
+}
+
+var letterOrDigit = regexp.MustCompile(`^[0-9A-Za-z]$`)
 
 // ttlField is the contract's description of a TTL.
 var ttlField = api.FieldOf[api.CreateDNSRecordBody]("ttl")
@@ -180,13 +209,17 @@ type record struct {
 	data              []field
 }
 
-// readRecord adds a record to the sets, unless the zone's host creates it.
+// readRecord reads a record into the sets.
 func (r *reader) readRecord(e entry) error {
 	rec, err := r.parseRecord(e)
-	if err != nil || r.isHosts(rec.recordType) {
+	if err != nil {
 		return err
 	}
-	if err := r.add(rec); err != nil {
+	r.isZone = r.isZone || rec.hasType() && !strings.ContainsAny(rec.name, ",:=")
+	if err = e.err; err == nil {
+		err = r.add(rec)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", shortened(strings.TrimRight(r.owner+" "+rec.recordType+" "+textOf(rec.data), " ")), err)
 	}
 	return nil
@@ -224,24 +257,30 @@ func (r *reader) parseRecord(e entry) (record, error) {
 func typeOf(s string) string {
 	s = strings.ToUpper(s)
 	if number, isNumber := strings.CutPrefix(s, "TYPE"); isNumber {
-		if n, err := strconv.ParseUint(number, 10, 16); err == nil {
-			return dns.Type(n).String()
+		n, err := strconv.ParseUint(number, 10, 16)
+		if name := dns.Type(n).String(); err == nil && name == strings.ToUpper(name) { // unlike "Reserved" and "None"
+			return name
 		}
 	}
 	return s
 }
 
-// add adds a record to the sets.
+// add adds a record to the sets, unless the zone's host creates it.
 func (r *reader) add(rec record) error {
-	if err := rec.check(); err != nil {
+	name, err := dnsdata.NormalizeName(r.owner, r.domain)
+	isHosts := rec.isHosts(name)
+	if isHosts && rec.recordType == "SOA" && name != "@" && !strings.EqualFold(rec.name, r.domain) { // Cloudflare omits the dot
+		return fmt.Errorf("the file is the zone of %.100s, not of %s", strings.TrimSuffix(r.owner, "."), r.domain)
+	}
+	if err := rec.check(isHosts); err != nil || isHosts {
 		return err
 	}
-	name, err := dnsdata.NormalizeName(r.owner, r.domain)
+	if err := r.checkName(rec.name); err != nil {
+		return err
+	}
 	switch {
 	case err != nil && strings.Contains(r.owner, "/"):
 		return errors.New("the name has a slash, as in the zone of a part of a network (RFC 2317); such zones are not possible here")
-	case err != nil && r.lacksDot(rec.name):
-		return errLacksDot(rec.name, r.owner)
 	case err != nil:
 		return err
 	case name == "@" && rec.recordType == dnsdata.TypeCNAME:
@@ -296,6 +335,9 @@ func (r *reader) rdata(recordType string, data []field) (string, error) {
 		}
 	default:
 		if i, isTarget := targetAt[recordType]; isTarget && i < len(words) {
+			if err := r.checkName(words[i]); err != nil {
+				return "", err
+			}
 			words[i] = r.absolute(words[i])
 		}
 	}

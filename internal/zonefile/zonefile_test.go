@@ -115,7 +115,7 @@ func TestSpellings(t *testing.T) {
 		"bücher NS ns.bücher\n":                                           {"xn--bcher-kva NS 3600 ns.xn--bcher-kva.example.com"},
 		"_sip._tcp SRV 0 5 5060 sip.bücher\n":                             {"_sip._tcp SRV 3600 0 5 5060 sip.xn--bcher-kva.example.com"},
 		"$ORIGIN bücher\nwww A 192.0.2.1\n":                               {"www.xn--bcher-kva A 3600 192.0.2.1"},
-		"\\119ww A 192.0.2.1\n\\*.a A 192.0.2.1\n":                        {"*.a A 3600 192.0.2.1", "www A 3600 192.0.2.1"},
+		"\\*.a A 192.0.2.1\n":                                             {"*.a A 3600 192.0.2.1"},
 		"\ufeff; a comment\r\n@ TXT \"ü\" \"\\195\\188\"\r\n":             {"@ TXT 3600 üü"},
 		"@ A 192.0.2.1\rwww A 192.0.2.2\r":                                {"@ A 3600 192.0.2.1", "www A 3600 192.0.2.2"},
 		"\tA 192.0.2.1\nwww A 192.0.2.2\n AAAA 2001:db8::1\n":             {"@ A 3600 192.0.2.1", "www A 3600 192.0.2.2", "www AAAA 3600 2001:db8::1"},
@@ -150,7 +150,27 @@ func TestSpellings(t *testing.T) {
 		"@ SOA a b 1 2 3 4 5\n@ NS ns1\n@ DNSKEY 257 3 13 AAAA\n@ CDS 0 0 0 00\n@ CDNSKEY 0 3 0 AA==\n@ CSYNC 1 3 A NS\n@ ZONEMD 1 1 1 AA\n@ TYPE65534 \\# 5 0D1D310001\n" +
 			"@ 0 NSEC3PARAM 1 0 0 -\nABC NSEC3 1 0 0 - ABC A\nwww NSEC @ A RRSIG\nwww RRSIG A 13 3 60 (\n2026 2025 1 example.com. AAAA== )\nwww KEY 0 3 1 AA==\nwww SIG A 1 3 60 2026 2025 1 @ AA==\nwww NXT @ A\n@ TYPE63 \\# 0\nwww 60 A 192.0.2.1\n": {"www A 60 192.0.2.1"},
 
+		// Names without a dot outside the domain are relative, and all are absolute below the root.
+		"x CNAME ghs.example.net\n$ORIGIN .\ny.example.com MX 10 mail.example.com\n": {"x CNAME 3600 ghs.example.net.example.com", "y MX 3600 10 mail.example.com"},
+
+		// Sentences and other keys in comments.
+		`a A 192.0.2.1 ; IPv6 disabled: yes, see wiki
+a A 192.0.2.2 ; monitoring active = no idea
+a A 192.0.2.3 ; old host disabled 2024, enabled again cf_tags=cf-proxied:false
+a A 192.0.2.4 ; failover = 2nd datacenter
+a A 192.0.2.5 ; geo location = Berlin
+a A 192.0.2.6 ; do not disable
+a A 192.0.2.7 ; {"disabled": false, "weight": null}, status: active, enabled=1
+a A 192.0.2.8 ; Routing policy: Simple, routing=simple, healthCheckId: none
+a A 192.0.2.9 ;{id = 1}
+_a._tcp SRV 1 2 3 a ; priority: 1, weight: 2
+`: {
+			"_a._tcp SRV 3600 1 2 3 a.example.com", "a A 3600 192.0.2.1", "a A 3600 192.0.2.2", "a A 3600 192.0.2.3", "a A 3600 192.0.2.4", "a A 3600 192.0.2.5", "a A 3600 192.0.2.6",
+			"a A 3600 192.0.2.7", "a A 3600 192.0.2.8", "a A 3600 192.0.2.9",
+		},
+
 		// $GENERATE
+		"$GENERATE 0-18/18 h${0,3,n}.x-${10,0,N}-${0,1,n} A 192.0.2.1\n":                                          {"h0.0.x-a-0 A 3600 192.0.2.1", "h2.1.x-c.1-2.1 A 3600 192.0.2.1"},
 		"$TTL 600\n$GENERATE 1-2 h$ A 192.0.2.$\n":                                                                {"h1 A 600 192.0.2.1", "h2 A 600 192.0.2.2"},
 		"$GENERATE 1-1 h$ A 192.0.2.$\n$TTL 600\n":                                                                {"h1 A 3600 192.0.2.1"},
 		"$TTL 600\n$GENERATE 0-4/2 h${10,3} 60 IN A 192.0.2.$ ; comment\na A 192.0.2.1\n":                         {"a A 600 192.0.2.1", "h010 A 60 192.0.2.0", "h012 A 60 192.0.2.2", "h014 A 60 192.0.2.4"},
@@ -224,20 +244,72 @@ j 60 IN A 192.0.2.2 ; set_identifier = x
 			"line 9: g.example.com. A 192.0.2.2: its comment says that it is disabled (enabled=no)", "line 10: h.example.com. A 192.0.2.2: its comment says that it is disabled ((disabled))",
 			`line 11: i.example.com. A 192.0.2.2: its comment gives it a routing that only its host has (AWS healthCheckId="6bb57c41")`, "line 12: j.example.com.",
 		},
+		`@ MX 10 mail.example.com
+www CNAME example.com
+_sip._tcp SRV 0 0 5060 sip.example.com
+sub NS ns1.Example.com
+$ORIGIN com.
+x.example CNAME www.example.com
+`: {
+			"line 1: example.com. MX 10 mail.example.com: the name mail.example.com lacks the dot at its end, and so means mail.example.com.example.com.; write mail.example.com.",
+			"line 2: www.example.com. CNAME example.com: the name example.com lacks", "line 3: _sip._tcp.example.com. SRV", "line 4: sub.example.com. NS", "line 6: x.example.com. CNAME www.example.com: the name www.example.com lacks",
+		},
+		"example.org. IN SOA ns.example.org. h.example.org. 1 2 3 4 5\nwww A 192.0.2.1\n@ CH NS ns1\n@ SOA a b 1 2 3 4 5\n": {
+			"line 1: example.org. SOA ns.example.org. h.example.org. 1 2 3 4 5: the file is the zone of example.org, not of example.com", "line 3: example.com. NS ns1: its class is CH",
+		},
+		`f A 192.0.2.1 ; status=disabled
+g A 192.0.2.1 ; status: inactive
+i A 192.0.2.1 ; active=N
+m A 192.0.2.1 ; is_active=false
+n A 192.0.2.1 ; isActive:false
+j A 192.0.2.1 ; disabled record
+o A 192.0.2.1 ; isDisabled=true
+p A 192.0.2.1 ; is_disabled:true
+q A 192.0.2.1 ; deaktiviert
+r A 192.0.2.1 ; old server. Record status: Paused (see ticket)
+s A 192.0.2.1 ;%inactive
+t A 192.0.2.1 ; old server record_disabled=1
+`: {
+			"(status=disabled)", "(status: inactive)", "(active=N)", "(is_active=false)", "(isActive:false)", "(disabled record)", "(isDisabled=true)", "(is_disabled:true)", "(deaktiviert)", "line 10:", "(%inactive)", "(record_disabled=1)",
+		},
+		`a A 192.0.2.1 ; SetIdentifier: eu, weight: 10
+a A 192.0.2.2 ; weight=20
+b A 192.0.2.1 ; {"geolocation":"DE"}
+c A 192.0.2.1 ; failover: SECONDARY
+d A 192.0.2.1 ; routing: weighted
+e A 192.0.2.1 ; eu, routing_policy = Latency
+f A 192.0.2.1 ; {"routing_policy":{"wrr":[]}}
+g A 192.0.2.1 ; policy=failover pool=a
+`: {
+			"(SetIdentifier: eu)", "(weight=20)", `("geolocation":"DE")`, "(failover: SECONDARY)", "(routing: weighted)", "(routing_policy = Latency)", "line 7:", "(policy=failover)",
+		},
+		// Escapes, as Route 53 writes them.
+		`\052.example.com. A 192.0.2.1
+x CNAME a\057b
+\119 A 192.0.2.1
+b\303\274cher A 192.0.2.1
+c TXT "\999"
+@ TYPE65535 \# 1 00
+`: {
+			`line 1: 4.example.com. A 192.0.2.1: the name \052.example.com. contains \052, which is 4, because a zone file escapes in decimal; Route 53 escapes in octal, where it is *`, `line 2: x.example.com. CNAME a\057b: the name a\057b contains \057, which is 9`,
+			`line 3: w.example.com. A 192.0.2.1: the name`, "line 4: ", `line 5: c.example.com. TXT "\999": a backslash before a digit`, `unsupported record type "TYPE65535"`,
+		},
 		// Lines that are no records.
+		"name,type,value\nwww,A,192.0.2.1\n@,TXT,v=spf1 mx -all\n": {"is no zone file, because no line is a record"},
+		"www:\n  type: A\n  value: 192.0.2.1\n":                    {"is no zone file", "line 1: www:"}, "+www.example.com:192.0.2.1:300\n": {"is no zone file", "line 1: +www"},
 		"www A 192.0.2.1\nwww A 192.0.2\n@ TXT \"open\nx A 192.0.2 )\n$INCLUDE /etc/passwd\nwww FOO bar\nwww 300\n$TTL x\n$FOO\n$ORIGIN\n  www A 192.0.2.1\n@ TXT (\n\"a\"\n": {
-			"line 2: www.example.com. A 192.0.2: value of A", "line 3: a double quote is not closed", "line 4: a closing parenthesis", `line 5: $INCLUDE of another file, "/etc/passwd"`, `line 6: www.example.com. FOO bar: unsupported record type "FOO"`,
+			"line 2: www.example.com. A 192.0.2: value of A", "line 3: example.com. TXT \"open\": a double quote is not closed", "line 4: x.example.com. A 192.0.2: a closing parenthesis", `line 5: $INCLUDE of another file, "/etc/passwd"`, `line 6: www.example.com. FOO bar: unsupported record type "FOO"`,
 			"line 7: www 300: the record has no type", "line 8: $TTL needs a time", "line 9: unknown directive $FOO", "line 10: $ORIGIN needs a name", "line 11: www.example.com. WWW A 192.0.2.1: unsupported record type",
-			"The line begins with a blank, so it has no name", "line 12: an opening parenthesis is not closed",
+			"The line begins with a blank, so it has no name", "line 12: example.com. TXT \"a\": an opening parenthesis is not closed",
 		},
 		// Names.
 		"0/25 NS ns.example.net.\n$ORIGIN example.com\nwww A 192.0.2.1\n$ORIGIN example.com.\nwww.example.com A 192.0.2.1\na\\.b A 192.0.2.1\n\\@ A 192.0.2.1\nx A 192.0.2.1\\\n\x1b[2J A 192.0.2.1\n": {
 			"line 1: 0/25.example.com. NS ns.example.net.: the name has a slash", "line 2: the name example.com lacks the dot at its end, and so means example.com.example.com.; write example.com.",
 			"line 5: www.example.com.example.com. A 192.0.2.1: the name www.example.com lacks the dot", "line 6: a\\.b.example.com. A 192.0.2.1: ", "line 7: \\@.example.com. A", `line 8: x.example.com. A 192.0.2.1\: value of A`, `line 9: \x1b[2J.example.com. A`,
 		},
-		"$GENERATE 1-2 h$\n$GENERATE 2-1 h$ A 192.0.2.$\n$GENERATE 0-65536 h$ A 192.0.2.1\n$GENERATE 1-2/0 h$ A 192.0.2.1\n$GENERATE a-b h$ A 192.0.2.1\n$GENERATE 1-2 h${0,3,n} A 192.0.2.1\n$GENERATE 1-2 h${-3} A 192.0.2.1\n$GENERATE 255-257 h$ A 192.0.2.$\n": {
+		"$GENERATE 1-2 h$\n$GENERATE 2-1 h$ A 192.0.2.$\n$GENERATE 0-65536 h$ A 192.0.2.1\n$GENERATE 1-2/0 h$ A 192.0.2.1\n$GENERATE a-b h$ A 192.0.2.1\n$GENERATE 1-2 h${0,3,y} A 192.0.2.1\n$GENERATE 1-2 h${-3} A 192.0.2.1\n$GENERATE 255-257 h$ A 192.0.2.$\n": {
 			"line 1: $GENERATE needs a range", "line 2: the range 2-1 of $GENERATE is empty", "line 3: $GENERATE makes more than 65536 records", "line 4: the range 1-2/0", `line 5: the range "a-b"`,
-			"line 6: the modifier ${0,3,n} of", "line 7: the offset of ${-3} in $GENERATE makes 1 negative", "line 8: h256.example.com. A 192.0.2.256: ",
+			"line 6: the modifier ${0,3,y} of", "line 7: the offset of ${-3} in $GENERATE makes 1 negative", "line 8: h256.example.com. A 192.0.2.256: ",
 		},
 		"": {"records = {}"}, "; nothing\n@ NS ns1.example.net.\n": {"contains no record"}, " <html>": {`begins with "<"`}, "{\"a\": 1}": {`begins with "{"`},
 		strings.Repeat("x HINFO a b\n", 30): {"line 20: ", "and 10 more"},
