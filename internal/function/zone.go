@@ -25,13 +25,15 @@ var parseZone = providerFunction{
 		"All else that can't be carried over is an error that names each record with its line. Correct or remove these lines:\n\n" +
 		"- a type that `mailhost_dns_record` does not have, such as `HTTPS`, `PTR` or `DS`, and types of a host, such as `ALIAS`, `URL301` or `LUA`; a class other than IN\n" +
 		"- an invalid value, such as `Parked` in place of an address, and a CNAME of the domain itself, which a host replaces by addresses\n" +
-		"- a name outside the domain, and one that lacks its final dot\n" +
-		"- a record whose comment contains a routing, as `cli53` writes it (`routing=\"FAILOVER\"`), or says that it is disabled (`disabled:true`)\n" +
+		"- a name outside the domain, the SOA record of another domain, and a name or target that contains the domain but lacks its final dot, such as `MX 10 mail.example.com`\n" +
+		"- a record whose comment contains a routing, as `cli53` writes it (`routing=\"FAILOVER\"`) or as `SetIdentifier: eu`, or says that it is disabled (`disabled:true`, `status=inactive`). The comment contains such a key with its value, or only the word `disabled`; sentences are not read\n" +
+		"- an octal escape in a name, as Route 53 writes `\\052` for `*`\n" +
 		"- `$INCLUDE`, and lines that are no record\n\n" +
 		"A file without any record is an error too, because the zone would lose all of its records; write `records = {}` if that is your intention.\n\n" +
+		"~> **Targets without a final dot** belong to the domain, as in every zone file (RFC 1035, section 5.1): `MX 10 mx1.example.net` means `mx1.example.net.example.com`. Look in the plan for targets that end in your domain but should not, and add their dots in the file.\n\n" +
 		"~> **Records that Cloudflare proxies** (`cf-proxied:true`) are carried over with the address that the file contains. Cloudflare has hidden that address and filtered the traffic to it; now everyone sees it.",
 	parameters: []function.Parameter{
-		text("file", "The content of the file, such as `file(\"${path.module}/example.com.zone\")`."),
+		text("file", "The content of the file, such as `file(\"${path.module}/example.com.zone\")`. Terraform's `file` reads UTF-8 only: write `textdecodebase64(filebase64(\"${path.module}/example.com.zone\"), \"UTF-16LE\")` for a file of PowerShell's `>`, and `\"ISO-8859-1\"` for one in Latin-1."),
 		text("domain", "The domain, such as `example.com`. It is the origin of the file until `$ORIGIN` names another."),
 	},
 	returns: function.MapReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{

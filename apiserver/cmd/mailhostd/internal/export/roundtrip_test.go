@@ -134,6 +134,10 @@ func TestZoneFile(t *testing.T) {
 		}
 		slices.Sort(want)
 		assert.DeepEqual(rt, parseZone(rt, file), want)
+		refused := slices.ContainsFunc(records, func(r api.DNSRecord) bool {
+			return strings.Contains(r.Name, "_") && slices.Contains([]string{dnsdata.TypeA, dnsdata.TypeAAAA, dnsdata.TypeMX}, r.Type)
+		})
+		assert.Equal(rt, strings.Contains(file, "check-names ignore"), refused)
 		if bind != "" {
 			// Not checked: underscores, and the addresses of hosts.
 			cmd := exec.CommandContext(t.Context(), bind, "-q", "-k", "ignore", "-i", "none", "-o", "-", domain, "-")
@@ -143,6 +147,13 @@ func TestZoneFile(t *testing.T) {
 			assert.DeepEqual(rt, parseZone(rt, string(compiled)), want)
 		}
 	})
+}
+
+// TestZoneFileOfStranger checks the message for a domain that is not in the account.
+func TestZoneFileOfStranger(t *testing.T) {
+	t.Parallel()
+	_, _, stderr := mailhostdtest.RunWith(t, serve(t, new(lists)), "export", "--zone", domain)
+	assert.Check(t, strings.Contains(stderr, "example.com is not a domain of the account"), stderr)
 }
 
 func priorityOf(r api.DNSRecord) int64 {

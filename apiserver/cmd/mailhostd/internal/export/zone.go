@@ -23,11 +23,16 @@ const (
 ;
 ; Name servers need an SOA and an NS record to load the file. Those with the name ns.invalid are placeholders:
 ; replace them if you run a name server of your own. DNS hosts that import the file set their own.
-
+%[3]s
 $ORIGIN %[1]s.
 $TTL %[2]d
 
 @	%[2]d	IN	SOA	ns.invalid. hostmaster.invalid. 1 7200 3600 1209600 3600
+`
+	// zoneUnderscore is part of the head. BIND's check-names refuses the names by default.
+	zoneUnderscore = `;
+; BIND loads addresses and mail servers at names with an underscore, such as %s, only with the option
+; "check-names ignore;" in the zone's configuration.
 `
 	zonePlaceholder = "@	%d	IN	NS	ns.invalid.\n"
 	zoneBuiltIn     = `
@@ -60,7 +65,7 @@ func (c Command) printZone(ctx context.Context, p cli.Program) error {
 	case err != nil:
 		return err
 	case len(listed) == 0:
-		return fmt.Errorf("the API lists no DNS record of %s; mailhostd call list-domains lists the domains of the account", domain)
+		return fmt.Errorf("%s is not a domain of the account, or does not contain DNS records yet; mailhostd call list-domains lists the domains of the account", domain)
 	}
 	records := make([]zoneRecord, len(listed))
 	for i, r := range listed {
@@ -92,11 +97,17 @@ func writeZone(w io.Writer, domain string, records []zoneRecord) {
 	})
 	type set struct{ name, recordType string }
 	ttls := map[set]int64{}
-	own, builtIn := "", ""
+	own, builtIn, underscore := "", "", ""
 	for _, r := range records {
 		of := set{r.Name, r.Type}
 		if ttl, ok := ttls[of]; !ok || r.TTL < ttl {
 			ttls[of] = r.TTL
+		}
+		switch r.Type {
+		case dnsdata.TypeA, dnsdata.TypeAAAA, dnsdata.TypeMX:
+			if underscore == "" && strings.Contains(r.Name, "_") {
+				underscore = fmt.Sprintf(zoneUnderscore, r.Name)
+			}
 		}
 	}
 	for _, r := range records {
@@ -108,7 +119,7 @@ func writeZone(w io.Writer, domain string, records []zoneRecord) {
 			own += line
 		}
 	}
-	fmt.Fprintf(w, zoneHead, domain, api.DefaultDNSTTL)
+	fmt.Fprintf(w, zoneHead, domain, api.DefaultDNSTTL, underscore)
 	if _, ok := ttls[set{"@", dnsdata.TypeNS}]; !ok {
 		fmt.Fprintf(w, zonePlaceholder, api.DefaultDNSTTL)
 	}
