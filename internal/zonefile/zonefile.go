@@ -56,7 +56,7 @@ func Parse(file, domain string) (map[string]Set, error) {
 	}
 	switch {
 	case len(problems) > 0 && !r.isZone:
-		return nil, errNoZoneFile("no line is a record, such as www 3600 IN A 192.0.2.1: " + problems[0])
+		return nil, fmt.Errorf("%w\n%s", errNoZoneFile("no line is a record, such as www 3600 IN A 192.0.2.1"), problems[0])
 	case len(problems) > 0:
 		if more := len(problems) - maxProblems; more > 0 {
 			problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
@@ -83,7 +83,7 @@ type reader struct {
 	ttl       int64
 	isTTLSet  bool
 	generated int
-	// isZone reports whether an entry is a directive, or a record of a type that exists.
+	// isZone reports whether an entry is a directive, or a record with a class or with a type that exists.
 	isZone bool
 	sets   map[string]Set
 	// known contains the keys and values in sets.
@@ -215,7 +215,7 @@ func (r *reader) readRecord(e entry) error {
 	if err != nil {
 		return err
 	}
-	r.isZone = r.isZone || rec.hasType() && !strings.ContainsAny(rec.name, ",:=")
+	r.isZone = r.isZone || (rec.class != "" || rec.hasType()) && !strings.ContainsAny(rec.name, ",:=")
 	if err = e.err; err == nil {
 		err = r.add(rec)
 	}

@@ -295,8 +295,8 @@ c TXT "\999"
 			`line 3: w.example.com. A 192.0.2.1: the name`, "line 4: ", `line 5: c.example.com. TXT "\999": a backslash before a digit`, `unsupported record type "TYPE65535"`,
 		},
 		// Lines that are no records.
-		"name,type,value\nwww,A,192.0.2.1\n@,TXT,v=spf1 mx -all\n": {"is no zone file, because no line is a record"},
-		"www:\n  type: A\n  value: 192.0.2.1\n":                    {"is no zone file", "line 1: www:"}, "+www.example.com:192.0.2.1:300\n": {"is no zone file", "line 1: +www"},
+		"name,type,value\nwww,A,192.0.2.1\n@,TXT,v=spf1 mx -all\n": {"is no zone file, because no line is a record"}, "@ 60 IN LB x\n": {"these records", "line 1: example.com. LB x"},
+		"www:\n  type: A\n  value: 192.0.2.1\n": {"is no zone file", "line 1: www:"}, "+www.example.com:192.0.2.1:300\n": {"is no zone file", "line 1: +www"},
 		"www A 192.0.2.1\nwww A 192.0.2\n@ TXT \"open\nx A 192.0.2 )\n$INCLUDE /etc/passwd\nwww FOO bar\nwww 300\n$TTL x\n$FOO\n$ORIGIN\n  www A 192.0.2.1\n@ TXT (\n\"a\"\n": {
 			"line 2: www.example.com. A 192.0.2: value of A", "line 3: example.com. TXT \"open\": a double quote is not closed", "line 4: x.example.com. A 192.0.2: a closing parenthesis", `line 5: $INCLUDE of another file, "/etc/passwd"`, `line 6: www.example.com. FOO bar: unsupported record type "FOO"`,
 			"line 7: www 300: the record has no type", "line 8: $TTL needs a time", "line 9: unknown directive $FOO", "line 10: $ORIGIN needs a name", "line 11: www.example.com. WWW A 192.0.2.1: unsupported record type",
