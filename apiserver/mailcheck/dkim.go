@@ -1,6 +1,7 @@
 package mailcheck
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,10 +19,11 @@ const wantedKeyBits = 2048
 // a delegated zone.
 const anySelector = "*"
 
-// dkim checks the signature keys. A parked domain needs none.
-func (c *checker) dkim(selectors []string, parked bool) Result {
+// dkim checks the signature keys. A domain that sends no mail needs none.
+func (c *checker) dkim(selectors []string, senders senders) Result {
 	f := begin("dkim", "RFC 6376, RFC 8301")
-	var usable, notForMail []string
+	var usable, notForMail, unseen []string
+	var reason error // of the first in unseen
 	if len(selectors) == 0 {
 		selectors = []string{anySelector}
 	}
@@ -29,12 +31,12 @@ func (c *checker) dkim(selectors []string, parked bool) Result {
 		name := selector + "._domainkey." + c.domain
 		values, err := c.lookup(name, dnsdata.TypeTXT)
 		switch {
-		case err != nil && selector == anySelector:
-			return f.unseen(name, err)
-		case err != nil: // for an alias of a name elsewhere
+		case errors.Is(err, ErrUnknown) && selector != anySelector: // for an alias of a name elsewhere
 			usable = append(usable, selector+" (elsewhere)")
-		case len(values) == 0 && selector == anySelector:
-		case len(values) == 0:
+		case err != nil:
+			unseen, reason = append(unseen, name), cmp.Or(reason, err)
+		case !slices.ContainsFunc(values, mayBeKey) && selector == anySelector:
+		case !slices.ContainsFunc(values, mayBeKey):
 			f.fail("%s: there is no key", selector)
 		case len(values) > 1:
 			f.fail("%s: there are %d records, and a selector has one", selector, len(values))
@@ -57,15 +59,27 @@ func (c *checker) dkim(selectors []string, parked bool) Result {
 		}
 	}
 	switch {
-	case len(usable) > 0:
-	case parked:
+	case len(usable) == 0 && senders == nobody:
 		f.failed, f.warnings = nil, nil
 		return f.end("the domain sends no mail, and needs no key")
-	case len(f.failed) == 0:
+	case len(usable) == 0 && senders == unknown:
+		return f.unseen("there is no key; whether the domain sends mail and needs one", ErrUnknown)
+	case len(unseen) > 0 && len(f.failed) == 0:
+		return f.unseen(strings.Join(unseen, ", "), reason)
+	case len(unseen) > 0:
+		f.unresolved(strings.Join(unseen, ", "), reason)
+	case len(usable) == 0 && len(f.failed) == 0:
 		f.failed = notForMail
 		f.fail("there is no key, so that nobody can verify a signature")
 	}
 	return f.end("there are keys for " + strings.Join(usable, ", "))
+}
+
+// mayBeKey reports whether a TXT record has no version of another kind of record. A wildcard can
+// publish one of those at each selector.
+func mayBeKey(record string) bool {
+	v := punctuation.ReplaceAllString(tagsOf(record, dkimTags).values["v"], "")
+	return v == "" || strings.HasPrefix(strings.ToLower(v), "dkim")
 }
 
 // publishedKey is a key with the tags of its record. The key is zero if it was revoked.

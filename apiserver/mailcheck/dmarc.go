@@ -1,7 +1,6 @@
 package mailcheck
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -9,9 +8,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
-// dmarc checks the policy for forged mail: the domain's own, or else its organization's. A parked
-// domain needs no reports.
-func (c *checker) dmarc(parked bool) Result {
+// dmarc checks the policy for forged mail: the domain's own, or else its organization's. A domain
+// that sends no mail needs no reports.
+func (c *checker) dmarc(senders senders) Result {
 	f := begin("dmarc", "RFC 9989")
 	domain, record, ok := c.dmarcRecord(f)
 	if !ok {
@@ -46,7 +45,13 @@ func (c *checker) dmarc(parked bool) Result {
 			f.fail("%s is %.20q, and must be one of %s", name, values[name], strings.Join(choice, ", "))
 		case slices.Contains([]string{"pct", "rf", "ri"}, name):
 			f.warn("%s was removed by RFC 9989, and receivers ignore it", name)
-		case choice == nil && !slices.Contains([]string{"v", "rua", "ruf", "fo"}, name):
+		case name == "fo":
+			for word := range strings.SplitSeq(strings.ToLower(values[name]), ":") {
+				if !slices.Contains(maildns.DMARCFailures, strings.Trim(word, white)) {
+					f.fail("fo is %.20q, and must be a list of %s, with colons between them", values[name], strings.Join(maildns.DMARCFailures, ", "))
+				}
+			}
+		case choice == nil && !slices.Contains([]string{"v", "rua", "ruf"}, name):
 			f.warn("DMARC has no %.20q, and receivers ignore it", name)
 		}
 	}
@@ -56,7 +61,7 @@ func (c *checker) dmarc(parked bool) Result {
 	for _, part := range tags.malformed {
 		f.warn("%.40q is no tag, and receivers ignore it", part)
 	}
-	if values["rua"] == "" && !parked {
+	if values["rua"] == "" && senders != nobody {
 		f.warn("nobody receives reports; set rua")
 	}
 	c.reportsTo(f, domain, values)
@@ -137,31 +142,35 @@ func (c *checker) inheritedPolicy(values map[string]string) string {
 // to receive them.
 func (c *checker) reportsTo(f *finding, domain string, tags map[string]string) {
 	for _, tag := range []string{"rua", "ruf"} {
+		if tags[tag] == "" {
+			continue
+		}
 		for uri := range strings.SplitSeq(tags[tag], ",") {
 			uri = strings.Trim(uri, white)
 			if uri == "" {
+				f.warn("%s: there is no address beside a comma", tag)
 				continue
 			}
-			address, ok := strings.CutPrefix(strings.ToLower(uri), "mailto:")
-			if u, err := url.Parse(uri); !ok && err == nil && u.Scheme != "" && u.Host != "" {
+			to, err := maildns.ParseReportURI(uri)
+			if err != nil {
+				f.fail("%s: %s", tag, err)
+				continue
+			}
+			if to.Domain == "" {
 				f.warn("%s: receivers need to report to mailto: addresses only, and not to %.80q", tag, uri)
 				continue
 			}
-			at := strings.LastIndexByte(address, '@')
-			if !ok || at <= 0 {
-				f.fail("%s: %.80q is no mailto: address", tag, uri)
-				continue
-			}
-			host, _, sized := strings.Cut(address[at+1:], "!")
-			if sized {
+			if to.Size != "" {
 				f.warn("%s: the size of reports was removed by RFC 9989", tag)
 			}
-			if domainname.Organization(host) == domainname.Organization(domain) {
+			if domainname.Organization(to.Domain) == domainname.Organization(domain) {
 				continue
 			}
-			agrees := domain + "._report._dmarc." + host
-			if found, err := c.policies(agrees, dmarcVersion); err == nil && len(found) == 0 {
-				f.warn("%s: %s does not agree to receive reports; it needs a TXT record v=DMARC1 at %s", tag, host, agrees)
+			agrees := domain + "._report._dmarc." + to.Domain
+			found, err := c.policies(agrees, dmarcVersion)
+			f.unresolved(agrees, err)
+			if err == nil && len(found) == 0 {
+				f.warn("%s: %s does not agree to receive reports; it needs a TXT record v=DMARC1 at %s", tag, to.Domain, agrees)
 			}
 		}
 	}

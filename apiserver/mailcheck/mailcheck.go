@@ -60,10 +60,12 @@ type Existence interface {
 func Check(ctx context.Context, domain string, selectors []string, r Resolver) []Result {
 	c := &checker{ctx, domain, r}
 	mx, acceptsMail := c.mx()
-	spf, sendsMail := c.spf()
-	parked := !acceptsMail && !sendsMail
-	dkim, dmarc := c.dkim(selectors, parked), c.dmarc(parked)
-	return []Result{mx, spf, dkim, dmarc, c.mtaSTS(acceptsMail), c.tlsRPT(acceptsMail), c.apex(), bulkSenders(parked, spf, dkim, dmarc)}
+	spf, senders := c.spf()
+	if senders == unknown && acceptsMail {
+		senders = somebody
+	}
+	dkim, dmarc := c.dkim(selectors, senders), c.dmarc(senders)
+	return []Result{mx, spf, dkim, dmarc, c.mtaSTS(acceptsMail), c.tlsRPT(acceptsMail), c.apex(), bulkSenders(senders, spf, dkim, dmarc)}
 }
 
 type checker struct {
@@ -87,11 +89,19 @@ func begin(check, reference string) *finding {
 }
 
 func (f *finding) fail(format string, args ...any) {
-	f.failed = append(f.failed, fmt.Sprintf(format, args...))
+	f.failed = appendNew(f.failed, fmt.Sprintf(format, args...))
 }
 
 func (f *finding) warn(format string, args ...any) {
-	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
+	f.warnings = appendNew(f.warnings, fmt.Sprintf(format, args...))
+}
+
+// appendNew appends a message unless the list contains it.
+func appendNew(messages []string, message string) []string {
+	if slices.Contains(messages, message) {
+		return messages
+	}
+	return append(messages, message)
 }
 
 // end returns the result. fine is the message if there is no problem.
@@ -114,6 +124,13 @@ func (f *finding) unseen(name string, err error) Result {
 	return f.Result
 }
 
+// unresolved warns of a lookup that failed. It ignores names unknown to the resolver.
+func (f *finding) unresolved(name string, err error) {
+	if err != nil && !errors.Is(err, ErrUnknown) {
+		f.warn("%s can't be looked up: %s", name, err)
+	}
+}
+
 // mx checks the hosts that receive mail. acceptsMail is false for a null MX.
 func (c *checker) mx() (r Result, acceptsMail bool) {
 	f := begin("mx", "RFC 5321, section 5.1")
@@ -125,9 +142,12 @@ func (c *checker) mx() (r Result, acceptsMail bool) {
 		return cmp.Or(cmp.Compare(preference(a), preference(b)), cmp.Compare(a, b))
 	})
 	if len(values) == 0 {
-		if c.hasAddress(c.domain) {
+		switch found, err := c.resolves(c.domain); {
+		case err != nil:
+			return f.unseen(c.domain, err), true
+		case found:
 			f.warn("there is no MX record, so that mail goes to the address of the domain itself")
-		} else {
+		default:
 			f.fail("there is no MX record: the domain receives no mail; if that is meant, publish \"0 .\"")
 		}
 	}
@@ -160,19 +180,26 @@ func preference(value string) int {
 func (c *checker) mxHost(f *finding, host string) {
 	if aliases, err := c.lookup(host, dnsdata.TypeCNAME); err == nil && len(aliases) > 0 {
 		f.fail("%s is an alias (CNAME), which an MX record must not name (RFC 2181, section 10.3)", host)
-	} else if _, err := c.lookup(host, dnsdata.TypeA); err == nil && !c.hasAddress(host) {
+		return
+	}
+	found, err := c.resolves(host)
+	f.unresolved(host, err)
+	if err == nil && !found {
 		f.fail("%s has no address", host)
 	}
 }
 
-// hasAddress reports whether a name resolves to an address, or may.
-func (c *checker) hasAddress(name string) bool {
+// resolves reports whether a name resolves to an address. It returns an error if it found none and a
+// lookup failed.
+func (c *checker) resolves(name string) (found bool, failed error) {
 	for _, t := range []string{dnsdata.TypeA, dnsdata.TypeAAAA} {
-		if values, err := c.lookup(name, t); err != nil || len(values) > 0 {
-			return true
+		values, err := c.lookup(name, t)
+		if len(values) > 0 {
+			return true, nil
 		}
+		failed = cmp.Or(failed, err)
 	}
-	return false
+	return false, failed
 }
 
 func isAddress(host string) bool {
@@ -194,8 +221,7 @@ func (c *checker) apex() Result {
 }
 
 // bulkSenders checks the requirements of Google, Yahoo and Microsoft for senders of many messages.
-// parked means that the domain sends none.
-func bulkSenders(parked bool, spf, dkim, dmarc Result) Result {
+func bulkSenders(senders senders, spf, dkim, dmarc Result) Result {
 	f := begin("bulk_senders", "https://support.google.com/a/answer/81126")
 	skipped := []string{}
 	for _, r := range []Result{spf, dkim, dmarc} {
@@ -209,7 +235,7 @@ func bulkSenders(parked bool, spf, dkim, dmarc Result) Result {
 	if len(f.failed) == 0 && len(skipped) > 0 {
 		return f.unseen(strings.Join(skipped, ", "), ErrUnknown)
 	}
-	if parked {
+	if senders == nobody {
 		return f.end("the domain sends no mail")
 	}
 	return f.end("SPF, DKIM and DMARC are there. Google, Yahoo and Microsoft also ask for a host name in reverse DNS of each sending address, and for one-click unsubscribe (RFC 8058)")

@@ -372,15 +372,31 @@ func TestParked(t *testing.T) {
 	}
 	// With the key of a sender, or another SPF or MX record, the domain may send.
 	assert.Check(t, is.Equal(parked("s1._domainkey TXT v=DKIM1; p=" + good)["dkim"], "ok failed "))
-	for _, changed := range []string{"v=spf1 ip4:192.0.2.1 -all", "v=spf1 ~all", "v=spf1 include:_spf.example.net -all", "v=spf1 +all", "v=spf1 include:spf.example.com -all"} {
+	for _, changed := range []string{"v=spf1 ip4:192.0.2.1 -all", "v=spf1 ~all", "v=spf1 ~all include:_spf.example.net", "v=spf1 +all", "v=spf1 include:spf.example.com -all"} {
 		z, err := mailcheck.NewZone("example.com", recordsOf("@ MX 0 .", "@ TXT "+changed, "_dmarc TXT v=DMARC1; p=reject; rua=mailto:a@example.com", "spf TXT v=spf1 a:mx.example.com -all", "mx A 192.0.2.1"))
 		assert.NilError(t, err)
 		assert.Check(t, is.Equal(result(z, "dkim").Status, mailcheck.Failed), changed)
 		assert.Check(t, is.Equal(result(z, "bulk_senders").Status, mailcheck.Failed), changed)
 	}
-	z, err := mailcheck.NewZone("example.com", recordsOf("@ MX 10 mx.example.net.", "@ TXT v=spf1 -all", "_dmarc TXT v=DMARC1; p=reject; rua=mailto:a@example.com"))
-	assert.NilError(t, err)
-	assert.Check(t, is.Equal(result(z, "dkim").Status, mailcheck.Failed))
+	// A policy that lets nobody send needs no key, without null MX as well. If the null MX names a
+	// policy that can't be seen, it is unknown whether the domain sends.
+	for records, want := range map[string]string{
+		"@ MX 10 mx.example.net.; @ TXT v=spf1 -all":                              "ok ok",
+		"@ TXT v=spf1 -all; *._domainkey TXT v=DKIM1; p=":                         "ok ok",
+		"@ TXT v=spf1 -include:p.example.com -all; p TXT v=spf1 mx -all":          "ok ok",
+		"@ TXT v=spf1 -include:_spf.example.net ?mx -all":                         "ok ok",
+		"@ TXT v=spf1 redirect=p.example.com; p TXT v=spf1 -all":                  "ok ok",
+		"@ MX 0 .; @ TXT v=spf1 redirect=_spf.example.net":                        "skipped skipped",
+		"@ MX 0 .; @ TXT v=spf1 include:_spf.example.net -all":                    "skipped skipped",
+		"@ MX 0 .; @ TXT v=spf1 mx -include:_spf.example.net -all":                "failed failed",
+		"@ MX 10 mx.example.net.; @ TXT v=spf1 include:_spf.example.net -all":     "failed failed",
+		"@ MX 10 mx.example.net.; @ TXT v=spf1 -all mx":                           "ok ok",
+		"@ MX 10 mx.example.net.; @ TXT v=spf1 include:p -all; p TXT v=spf1 -all": "failed failed",
+	} {
+		z, err := mailcheck.NewZone("example.com", recordsOf(append(strings.Split(strings.ReplaceAll(records, "; p=", ";p="), "; "), "_dmarc TXT v=DMARC1; p=reject; rua=mailto:a@example.com")...))
+		assert.NilError(t, err)
+		assert.Check(t, is.Equal(result(z, "dkim", "mailhost").Status+" "+result(z, "bulk_senders").Status, want), records)
+	}
 }
 
 // recordsOf parses records, each as name, type and value.
@@ -486,7 +502,7 @@ func TestZone(t *testing.T) {
 	}
 	values, err := z.Lookup(t.Context(), "loop.example.com", "A")
 	assert.Check(t, values == nil && err == nil, "a loop of aliases: %v, %v", values, err)
-	for _, r := range []mailcheck.Record{{Name: "a b", Type: "A", Value: "192.0.2.1"}, {Name: "@", Type: "X", Value: "1"}, {Name: "@", Type: "A", Value: "x"}, {Name: "@", Type: "MX", Value: "mx.example.com."}} {
+	for _, r := range []mailcheck.Record{{Name: "a b", Type: "A", Value: "192.0.2.1"}, {Name: "@", Type: "A", Value: "x"}, {Name: "@", Type: "A", Value: "192.0.2.1", Domain: "a b"}, {Name: "@", Type: "MX", Value: "mx.example.com."}} {
 		_, err := mailcheck.NewZone("example.com", []mailcheck.Record{r})
 		assert.Check(t, err != nil, "%+v is accepted", r)
 	}

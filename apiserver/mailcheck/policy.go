@@ -127,11 +127,19 @@ type tagList struct {
 	names, twice, malformed []string
 }
 
-var tagName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+var (
+	tagName      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+	exactTagName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+)
 
 func tagsOf(record string, syntax tagSyntax) tagList {
 	t := tagList{values: map[string]string{}}
-	for part := range strings.SplitSeq(record, ";") {
+	validName := tagName
+	if syntax == exactTags {
+		validName = exactTagName
+	}
+	parts := strings.Split(strings.TrimSuffix(strings.TrimRight(record, white), ";"), ";")
+	for _, part := range parts {
 		part = strings.Trim(part, white)
 		name, value, ok := strings.Cut(part, "=")
 		if syntax != exactTags {
@@ -141,8 +149,8 @@ func tagsOf(record string, syntax tagSyntax) tagList {
 			name = strings.ToLower(name)
 		}
 		switch _, twice := t.values[name]; {
-		case part == "": // after the last semicolon
-		case !ok || !tagName.MatchString(name):
+		case part == "" && syntax != exactTags:
+		case !ok || !validName.MatchString(name), syntax == exactTags && value == "":
 			t.malformed = append(t.malformed, part)
 		case twice:
 			t.twice = append(t.twice, name)
@@ -164,10 +172,12 @@ func (c *checker) mtaSTS(acceptsMail bool) Result {
 	if !ok {
 		return f.end("")
 	}
-	if _, err := maildns.MTASTSRecord(tagsOf(record, exactTags).values["id"]); err != nil {
+	if _, err := maildns.MTASTSRecord(exactTagsOf(f, record)["id"]); err != nil {
 		f.fail("%s", err)
 	}
-	if !c.hasAddress(host) {
+	found, err := c.resolves(host)
+	f.unresolved(host+", the host of the policy,", err)
+	if err == nil && !found {
 		f.fail("%s, the host of the policy, has no address", host)
 	}
 	return f.end("the record is there; the policy is at https://" + host + "/.well-known/mta-sts.txt")
@@ -184,12 +194,33 @@ func (c *checker) tlsRPT(acceptsMail bool) Result {
 	if !ok {
 		return f.end("")
 	}
-	rua := tagsOf(record, exactTags).values["rua"]
+	rua := exactTagsOf(f, record)["rua"]
 	for uri := range strings.SplitSeq(rua, ",") {
 		uri = strings.Trim(uri, white)
-		if lower := strings.ToLower(uri); !strings.HasPrefix(lower, "mailto:") && !strings.HasPrefix(lower, "https://") {
+		to, err := maildns.ParseReportURI(uri)
+		switch {
+		case err != nil:
+			f.fail("rua: %s", err)
+		case to.Size != "":
+			f.fail("rua: %.80q must not limit the size of reports", uri)
+		case to.Scheme != "mailto" && to.Scheme != "https":
 			f.fail("rua: %.80q is neither a mailto: address nor an https URL", uri)
 		}
 	}
 	return f.end("senders report to " + rua)
+}
+
+// exactTagsOf returns the tags of a record of MTA-STS or TLS-RPT, and reports the parts that break
+// its syntax.
+func exactTagsOf(f *finding, record string) map[string]string {
+	tags := tagsOf(record, exactTags)
+	for _, name := range tags.names {
+		if name != "v" && name != "id" && name != "rua" && strings.ContainsAny(tags.values[name], " \t=") {
+			tags.malformed = append(tags.malformed, name+"="+tags.values[name])
+		}
+	}
+	for _, part := range tags.malformed {
+		f.fail("%.40q is no tag, so that senders may ignore the record", part)
+	}
+	return tags.values
 }

@@ -26,17 +26,36 @@ type spfCount struct {
 	// unseen lists the terms with an unknown number of lookups.
 	unseen []string
 	seen   map[string]bool
-	// permits is true if a term lets a host send.
-	permits bool
+	// within names the included policy for messages, or is empty.
+	within  string
+	senders senders
 }
 
-// spf checks the policy that lists the senders for the domain. sendsMail is false if it excludes
-// every host.
-func (c *checker) spf() (r Result, sendsMail bool) {
+// senders says whom a policy lets send. A domain whose policy lets nobody send, such as v=spf1 -all,
+// sends no mail, even if it receives mail.
+type senders int
+
+const (
+	nobody senders = iota
+	// unknown means that only policies that can't be seen may let somebody send.
+	unknown
+	somebody
+)
+
+func (s *spfCount) fail(format string, args ...any) {
+	s.f.fail("%s%s", s.within, fmt.Sprintf(format, args...))
+}
+
+func (s *spfCount) warn(format string, args ...any) {
+	s.f.warn("%s%s", s.within, fmt.Sprintf(format, args...))
+}
+
+// spf checks the policy that lists the senders for the domain.
+func (c *checker) spf() (Result, senders) {
 	f := begin("spf", "RFC 7208")
 	policy, ok := c.policy(f, c.domain, spfVersion, f.fail, "there is no SPF record, so that anybody may send in the domain's name")
 	if !ok {
-		return f.end(""), true
+		return f.end(""), somebody
 	}
 	count := &spfCount{checker: c, f: f, seen: map[string]bool{}}
 	all := count.evaluate(c.domain, policy)
@@ -62,8 +81,11 @@ func (c *checker) spf() (r Result, sendsMail bool) {
 	if n := len(policy); n > maxSPFOctets {
 		f.warn("its %d octets may not fit into one packet; keep it below %d", n, maxSPFOctets)
 	}
-	r = f.end(fmt.Sprintf("%d of at most %d lookups%s", count.lookups, maildns.MaxLookups, atLeast))
-	return r, count.permits || len(count.unseen) > 0 || all != "-all" || r.Status == Failed
+	r := f.end(fmt.Sprintf("%d of at most %d lookups%s", count.lookups, maildns.MaxLookups, atLeast))
+	if all != "-all" || r.Status == Failed {
+		return r, somebody
+	}
+	return r, count.senders
 }
 
 // afterAll lists the modifiers that take effect after all (RFC 7208, section 6.2; RFC 6652).
@@ -80,34 +102,40 @@ func (s *spfCount) evaluate(domain, policy string) (all string) {
 		}
 		term, err := maildns.ParseSPFTerm(text)
 		if err != nil {
-			s.f.fail("%s", err)
+			s.fail("%s", err)
 			continue
 		}
 		if _, twice := modifiers[term.Name]; twice && (term.Name == "redirect" || term.Name == "exp") {
-			s.f.fail("%s occurs twice, so that the whole policy fails", term.Name)
+			s.fail("%s occurs twice, so that the whole policy fails", term.Name)
 		}
 		if term.IsModifier() {
 			modifiers[term.Name] = term.Value
 		}
 		if all != "" && !slices.Contains(afterAll, term.Name) {
-			s.f.warn("%.60q follows %s, and is ignored", text, all)
+			s.warn("%.60q follows %s, and is ignored", text, all)
 			continue
 		}
 		if err := term.Deprecated(); err != nil {
-			s.f.warn("%s", err)
+			s.warn("%s", err)
 		}
-		s.permits = s.permits || !term.IsModifier() && term.Qualifier == "" && term.Name != "include"
+		before := s.senders
+		if !term.IsModifier() && term.Name != "include" {
+			s.senders = somebody
+		}
 		switch {
 		case term.Name == "all":
 			all = cmp.Or(term.Qualifier, "+") + "all"
 			if redirect := modifiers["redirect"]; redirect != "" {
-				s.f.warn("redirect=%.60s is ignored beside %s", redirect, all)
+				s.warn("redirect=%.60s is ignored beside %s", redirect, all)
 			}
 		case term.Name == "include":
 			s.include(text, term.Value, false)
 		case term.NeedsLookup() && !term.IsModifier():
 			s.lookups++
 			s.names(text, term, domain)
+		}
+		if term.Qualifier != "" { // only + lets a host send
+			s.senders = before
 		}
 	}
 	if redirect := modifiers["redirect"]; redirect != "" && all == "" {
@@ -116,19 +144,24 @@ func (s *spfCount) evaluate(domain, policy string) (all string) {
 	return all
 }
 
-// names looks up the hosts of the term a or mx.
+// names looks up the hosts of the term a or mx, or the name of exists.
 func (s *spfCount) names(text string, term maildns.SPFTerm, domain string) {
-	recordType := map[string]string{"a": dnsdata.TypeA, "mx": dnsdata.TypeMX}[term.Name]
+	recordType := map[string]string{"a": dnsdata.TypeA, "exists": dnsdata.TypeA, "mx": dnsdata.TypeMX}[term.Name]
 	name := cmp.Or(term.Value, domain)
 	if recordType == "" || strings.Contains(name, "%") {
 		return
 	}
 	values, err := s.lookup(name, recordType)
+	found := len(values) > 0
+	if term.Name == "a" && !found {
+		found, err = s.resolves(name)
+	}
+	s.f.unresolved(text, err)
 	switch {
-	case err == nil && len(values) == 0 && (recordType != dnsdata.TypeA || !s.hasAddress(name)):
+	case err == nil && !found:
 		s.void = append(s.void, text)
 	case recordType == dnsdata.TypeMX && len(values) > maildns.MaxLookups:
-		s.f.fail("%.60q has %d hosts, and receivers look up at most %d", text, len(values), maildns.MaxLookups)
+		s.fail("%.60q has %d hosts, and receivers look up at most %d", text, len(values), maildns.MaxLookups)
 	}
 }
 
@@ -137,10 +170,10 @@ func (s *spfCount) include(term, domain string, isRedirect bool) (all string) {
 	s.lookups++
 	switch {
 	case strings.Contains(domain, "%"):
-		s.unseen = append(s.unseen, term)
+		s.unseen, s.senders = append(s.unseen, term), max(s.senders, unknown)
 		return "-all" // whatever the policy says
 	case s.seen[domain]:
-		s.f.fail("%s leads back to a policy that has included it", term)
+		s.fail("%s leads back to a policy that has included it", term)
 		return ""
 	case s.lookups > 3*maildns.MaxLookups:
 		return "-all"
@@ -148,17 +181,21 @@ func (s *spfCount) include(term, domain string, isRedirect bool) (all string) {
 	policies, err := s.policies(domain, spfVersion)
 	switch {
 	case err != nil:
-		s.unseen = append(s.unseen, term)
+		s.f.unresolved(term, err)
+		s.unseen, s.senders = append(s.unseen, term), max(s.senders, unknown)
 		return "-all"
 	case len(policies) != 1:
-		s.f.fail("%s: %s has %d SPF records, not one, so that the whole policy fails", term, domain, len(policies))
+		s.fail("%s: %s has %d SPF records, not one, so that the whole policy fails", term, domain, len(policies))
 		return ""
 	}
 	if err := foreign(policies[0]); err != nil {
-		s.f.fail("%s: %s", term, err)
+		s.fail("%s: %s", term, err)
 		return ""
 	}
+	outer := s.within
+	s.within = term + ": "
 	all = s.evaluate(domain, policies[0])
+	s.within = outer
 	delete(s.seen, domain)
 	if !isRedirect {
 		return ""

@@ -37,6 +37,9 @@ var DMARCChoices = map[string][]string{
 	"p": dmarcPolicies, "sp": dmarcPolicies, "np": dmarcPolicies, "psd": {"y", "n", "u"}, "t": {"y", "n"}, "adkim": {"r", "s"}, "aspf": {"r", "s"},
 }
 
+// DMARCFailures are the words of the tag fo.
+var DMARCFailures = []string{"0", "1", "d", "s"}
+
 var dmarcPolicies = []string{"none", "quarantine", "reject"}
 
 // Record returns the record. v and p come first, because receivers of RFC 7489 rely on it.
@@ -48,7 +51,7 @@ func (d DMARC) Record() (string, error) {
 		{"sp", d.SP}, {"np", d.NP},
 		{"rua", ps.uris("rua", d.RUA, sizedMailtoURI)}, {"ruf", ps.uris("ruf", d.RUF, sizedMailtoURI)},
 		{"adkim", d.ADKIM}, {"aspf", d.ASPF}, {"t", d.T}, {"psd", d.PSD}, {"ri", decimal(d.RI)},
-		{"fo", ps.words("fo", d.FO, "0", "1", "d", "s")}, {"rf", ps.words("rf", d.RF, "afrf")}, {"pct", decimal(d.Pct)},
+		{"fo", ps.words("fo", d.FO, DMARCFailures...)}, {"rf", ps.words("rf", d.RF, "afrf")}, {"pct", decimal(d.Pct)},
 	} {
 		name, value := tag[0], tag[1]
 		if choice := DMARCChoices[name]; choice != nil {

@@ -67,21 +67,73 @@ var reportSize = regexp.MustCompile(`^[1-9][0-9]*[kmgt]?$`)
 // sizedMailtoURI is mailtoURI for an address with an optional exclamation point and size at its
 // end.
 func sizedMailtoURI(s string) (string, error) {
-	at := strings.LastIndexByte(s, '@')
-	mark := strings.IndexByte(s[at+1:], '!')
-	if mark < 0 {
-		return mailtoURI(s)
-	}
-	mark += at + 1
-	size := strings.ToLower(s[mark+1:])
-	if !reportSize.MatchString(size) {
-		return "", fmt.Errorf("%.60q has an invalid size; expected a number and k, m, g or t after the exclamation point, as in !10m", s)
-	}
-	uri, err := mailtoURI(s[:mark])
+	address, size, err := cutSize(s)
 	if err != nil {
 		return "", err
 	}
+	uri, err := mailtoURI(address)
+	if err != nil || size == "" {
+		return uri, err
+	}
 	return uri + "!" + size, nil
+}
+
+// cutSize cuts the optional maximum size from the end of an address.
+func cutSize(s string) (address, size string, err error) {
+	at := strings.LastIndexByte(s, '@')
+	domain, size, sized := strings.Cut(s[at+1:], "!")
+	size = strings.ToLower(size)
+	if sized && !reportSize.MatchString(size) {
+		return "", "", fmt.Errorf("%.60q has an invalid size; expected a number and k, m, g or t after the exclamation point, as in !10m", s)
+	}
+	return s[:at+1] + domain, size, nil
+}
+
+// ReportURI is a recipient of reports in a published record.
+type ReportURI struct {
+	// Scheme is in lower case, such as mailto or https.
+	Scheme string
+	// Domain is the domain of a mailto address in canonical form. Other URIs have none.
+	Domain string
+	// Size is the maximum size of a report, which DMARC permitted until RFC 9989, or empty.
+	Size string
+}
+
+// ParseReportURI parses a URI of the tags rua and ruf of DMARC and TLS-RPT. A mailto URI must name
+// one address (RFC 6068), and may have a query such as ?subject=DMARC.
+func ParseReportURI(s string) (ReportURI, error) {
+	scheme, rest, ok := strings.Cut(s, ":")
+	u := ReportURI{Scheme: strings.ToLower(scheme)}
+	switch {
+	case !ok:
+		return u, fmt.Errorf("%.80q is no mailto: address; write mailto: before the address", s)
+	case strings.ContainsAny(s, " \t"):
+		return u, fmt.Errorf("%.80q must not contain white space; write a comma between two addresses", s)
+	case u.Scheme == "https":
+		_, err := httpsURI(s)
+		return u, err
+	case u.Scheme+":" != mailto:
+		if other, err := url.Parse(s); err != nil || other.Host == "" {
+			return u, fmt.Errorf("%.80q is no mailto: address", s)
+		}
+		return u, nil
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	uri, size, err := cutSize(rest)
+	if err != nil {
+		return u, err
+	}
+	address, err := url.PathUnescape(uri)
+	if err != nil {
+		return u, fmt.Errorf("%.80q has a percent sign that does not begin an escape", s)
+	}
+	// Only an escaped comma gets here, which a quoted local part may contain.
+	parsed, err := emailaddr.Parse(strings.ReplaceAll(address, ",", "_"))
+	if err != nil {
+		return u, fmt.Errorf("%.80q is no mailto: address: %w", s, err)
+	}
+	u.Domain, u.Size = parsed.Domain, size
+	return u, nil
 }
 
 // recordEscapes escapes the characters that separate fields and URIs in a TLS-RPT
