@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +30,7 @@ type checkCommand struct {
 
 func (checkCommand) Help() string {
 	return "Looks up what the domain publishes for its mail, as receivers see it: MX, SPF with all its lookups, DKIM, DMARC, MTA-STS, TLS-RPT, and what large receivers demand. " +
-		"For a subdomain without a DMARC record, the one of its organization applies. No account is needed. The exit code is 1 if a check fails; warnings don't count. The function check_mail_dns makes the same checks on a configuration."
+		"For a subdomain without a DMARC record, the one of its organization applies. No account is needed. The exit code is 1 if a check fails, or if every check is skipped because the resolver does not answer; warnings don't count. The function check_mail_dns makes the same checks on a configuration."
 }
 
 func (c checkCommand) Run(ctx context.Context, p cli.Program) error {
@@ -36,25 +38,36 @@ func (c checkCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return cli.UsageError("%.100q is no domain: %w", c.Domain, err)
 	}
-	r, err := newResolver(c.Resolver)
+	for i, s := range c.Selector {
+		if c.Selector[i], err = domainname.NormalizeLabels(s); err != nil {
+			return cli.UsageError("--selector: %.100q is no selector, such as s1: %w", s, err)
+		}
+	}
+	r, err := newResolver(c.Resolver, domain)
 	if err != nil {
 		return cli.UsageError("--resolver: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	results := mailcheck.Check(ctx, domain, c.Selector, r)
-	rows, failed := [][]string{{"CHECK", "STATUS", "MESSAGE"}}, 0
+	rows, failed, skipped := [][]string{{"CHECK", "STATUS", "MESSAGE"}}, 0, 0
 	for _, found := range results {
 		rows = append(rows, []string{found.Check, found.Status, found.Message + " (" + found.Reference + ")"})
-		if found.Status == mailcheck.Failed {
+		switch found.Status {
+		case mailcheck.Failed:
 			failed++
+		case mailcheck.Skipped:
+			skipped++
 		}
 	}
 	if err := c.PrintTable(p, results, "", rows); err != nil {
 		return err
 	}
-	if failed > 0 {
+	switch {
+	case failed > 0:
 		return fmt.Errorf("%s of %s failed", cli.Counted(failed, "check"), domain)
+	case skipped == len(results):
+		return fmt.Errorf("every check of %s was skipped; set --resolver to a resolver that knows the domain", domain)
 	}
 	return nil
 }
@@ -65,22 +78,32 @@ const (
 	resolvConf   = "/etc/resolv.conf"
 )
 
-// resolver is the address of a recursive resolver.
-type resolver string
+// resolver is a recursive resolver, or a name server of the checked domain.
+type resolver struct {
+	address string
+	domain  string
+}
 
 // newResolver returns the resolver at an address, or by default the system's.
-func newResolver(address string) (resolver, error) {
+func newResolver(address, domain string) (resolver, error) {
 	if address == "" {
 		config, err := dns.ClientConfigFromFile(resolvConf)
 		if err != nil || len(config.Servers) == 0 {
-			return "", fmt.Errorf("%s names no resolver; set one", resolvConf)
+			return resolver{}, fmt.Errorf("%s names no resolver; set one", resolvConf)
 		}
 		address = net.JoinHostPort(config.Servers[0], config.Port)
 	}
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		address = net.JoinHostPort(strings.Trim(address, "[]"), "53")
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		host, port = strings.TrimSuffix(strings.TrimPrefix(address, "["), "]"), "53"
 	}
-	return resolver(address), nil
+	_, noAddress := netip.ParseAddr(host)
+	_, noName := domainname.Normalize("host." + host) // a host name may be a single label
+	n, err := strconv.ParseUint(port, 10, 16)
+	if noAddress != nil && noName != nil || err != nil || n == 0 {
+		return resolver{}, fmt.Errorf("%.100q must be an address or host name, with or without a port from 1 to 65535, such as 192.0.2.53 or 127.0.0.1:5353", address)
+	}
+	return resolver{net.JoinHostPort(host, port), domain}, nil
 }
 
 // Lookup implements [mailcheck.Resolver]. A name server of the domain also serves as a resolver: the
@@ -136,16 +159,22 @@ func (r resolver) exchange(ctx context.Context, name, recordType string) (*dns.M
 	question.SetQuestion(dns.Fqdn(name), dns.StringToType[recordType])
 	question.SetEdns0(dns.DefaultMsgSize, false)
 	client := dns.Client{Timeout: queryTimeout}
-	reply, _, err := client.ExchangeContext(ctx, question, string(r))
+	reply, _, err := client.ExchangeContext(ctx, question, r.address)
+	if err == nil && reply.Rcode == dns.RcodeFormatError { // an old server without EDNS (RFC 6891, section 7)
+		question.Extra = nil
+		reply, _, err = client.ExchangeContext(ctx, question, r.address)
+	}
 	if err == nil && reply.Truncated {
 		client.Net = "tcp"
-		reply, _, err = client.ExchangeContext(ctx, question, string(r))
+		reply, _, err = client.ExchangeContext(ctx, question, r.address)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("the resolver %s does not answer: %w", r, cmp.Or(ctx.Err(), err))
-	}
-	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
-		return nil, fmt.Errorf("the resolver %s answers %s", r, dns.RcodeToString[reply.Rcode])
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the resolver %s does not answer: %w", r.address, cmp.Or(ctx.Err(), err))
+	case reply.Rcode == dns.RcodeRefused && !reply.RecursionAvailable && !dns.IsSubDomain(r.domain, name):
+		return nil, mailcheck.ErrUnknown // a name server of the domain refuses other names
+	case reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError:
+		return nil, fmt.Errorf("the resolver %s answers %s", r.address, dns.RcodeToString[reply.Rcode])
 	}
 	return reply, nil
 }

@@ -112,7 +112,8 @@ func (s *nameServer) respond(reply *dns.Msg, name string, recordType uint16) {
 	}
 }
 
-// serve starts a server of a zone. Names under broken.example make it fail.
+// serve starts a server of a zone. Names under broken.example make it fail. It knows no EDNS for
+// names that begin with old.
 func serve(t *testing.T, zone string) *nameServer {
 	t.Helper()
 	s := &nameServer{}
@@ -123,6 +124,8 @@ func serve(t *testing.T, zone string) *nameServer {
 		reply := new(dns.Msg).SetReply(q)
 		if name := strings.ToLower(q.Question[0].Name); strings.HasSuffix(name, "broken.example.") {
 			reply.Rcode = dns.RcodeServerFailure
+		} else if q.IsEdns0() != nil && strings.HasPrefix(name, "old") {
+			reply.Rcode = dns.RcodeFormatError
 		} else {
 			s.respond(reply, name, q.Question[0].Qtype)
 		}
@@ -161,15 +164,63 @@ s1._domainkey TXT "v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w="
 `)
 	code, stdout, stderr := mailhostdtest.Run(t, "check", "Example.com", "--resolver", server.address, "--selector", "s1", "--no-json")
 	for _, want := range []string{
-		"mx            ok       mail is received by 10 mx1.example.com", "spf           ok       3 of at most 10 lookups, beside those of include:spf.broken.example",
+		"mx            ok       mail is received by 10 mx1.example.com", "spf           warning  include:spf.broken.example can't be looked up: the resolver " + server.address + " answers SERVFAIL (",
 		"dkim          failed   s1: this is not a public key", "dmarc         ok       ", "mta_sts       warning  ", "apex          ok",
 	} {
 		assert.Check(t, strings.Contains(stdout, want), "there is no %q in\n%s", want, stdout)
 	}
 	assert.Check(t, code == cli.ExitFailure && stderr == "mailhostd: 2 checks of example.com failed\n", "exit code %d, %q", code, stderr)
 	code, stdout, _ = mailhostdtest.Run(t, "check", "broken.example", "--resolver", server.address)
-	assert.Check(t, code == cli.ExitOK && strings.Count(stdout, `"status": "`+mailcheck.Skipped) >= 5, "exit code %d of a server that fails:\n%s", code, stdout)
+	assert.Check(t, code == cli.ExitFailure && strings.Count(stdout, `"status": "`+mailcheck.Skipped) == 8, "exit code %d of a server that fails:\n%s", code, stdout)
+	code, stdout, _ = mailhostdtest.Run(t, "check", "refused.example", "--resolver", server.address)
+	assert.Check(t, code == cli.ExitFailure && strings.Count(stdout, `"status": "`+mailcheck.Skipped) == 8, "exit code %d of a server that refuses:\n%s", code, stdout)
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "is no domain", "check", "localhost")
+	for _, s := range []string{"x..y", "s5.", ".s5", "s 5", "*", strings.Repeat("a", 64)} {
+		mailhostdtest.Fails(t, nil, cli.ExitUsage, "is no selector", "check", "example.com", "--resolver", server.address, "--selector="+s)
+	}
+	for _, resolver := range []string{
+		"https://dns.example/dns-query", "tls://192.0.2.53", "192.0.2.53#53", "192.0.2.300", "a b", ":53", "192.0.2.53:abc", "192.0.2.53:99999", "192.0.2.53:0", "[2001:db8::53]:", "ns.example.com:-1",
+	} {
+		mailhostdtest.Fails(t, nil, cli.ExitUsage, "must be an address or host name", "check", "example.com", "--resolver="+resolver)
+	}
+}
+
+// TestCheckFailures checks that a name server's failure for one name is a finding about this name,
+// and that a server may not know EDNS.
+func TestCheckFailures(t *testing.T) {
+	t.Parallel()
+	server := serve(t, `
+@ MX 10 mx.broken.example.
+@ MX 20 mx.refused.example.
+@ TXT "v=spf1 a:a.broken.example a:a.refused.example include:oldspf.example.com -all"
+oldspf TXT "v=spf1 -all"
+s1._domainkey CNAME s1.refused.example.
+s2._domainkey CNAME s2.broken.example.
+_dmarc TXT "v=DMARC1; p=reject; rua=mailto:a@broken.example,mailto:a@refused.example"
+_mta-sts TXT "v=STSv1; id=1;"
+mta-sts CNAME mta-sts.broken.example.
+`)
+	_, stdout, stderr := mailhostdtest.Run(t, "check", "example.com", "--resolver", server.address, "--selector", "s1", "--selector", "s2", "--no-json")
+	for _, want := range []string{
+		"mx            warning  mx.broken.example can't be looked up: the resolver " + server.address + " answers SERVFAIL (",
+		"spf           warning  a:a.broken.example can't be looked up: the resolver " + server.address + " answers SERVFAIL (",
+		"dkim          skipped  s2._domainkey.example.com: the resolver " + server.address + " answers SERVFAIL (",
+		"dmarc         warning  example.com._report._dmarc.broken.example can't be looked up: the resolver " + server.address + " answers SERVFAIL (",
+		"mta_sts       warning  mta-sts.example.com, the host of the policy, can't be looked up: ",
+	} {
+		assert.Check(t, strings.Contains(stdout, want), "there is no %q in\n%s%s", want, stdout, stderr)
+	}
+}
+
+// TestCheckSilent checks a resolver that does not answer.
+func TestCheckSilent(t *testing.T) {
+	t.Parallel()
+	var listen net.ListenConfig
+	udp, err := listen.ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	assert.NilError(t, err)
+	assert.NilError(t, udp.Close())
+	code, stdout, stderr := mailhostdtest.Run(t, "check", "example.com", "--resolver", udp.LocalAddr().String(), "--no-json")
+	assert.Check(t, code == cli.ExitFailure && strings.Contains(stderr, "every check of example.com was skipped") && !strings.Contains(stdout, "elsewhere"), "exit code %d\n%s%s", code, stdout, stderr)
 }
 
 // TestCheckSubdomain checks subdomains with the DMARC record of their organization, on a name server
@@ -207,9 +258,9 @@ var (
 	targets  = []string{"mx1", "mx2", "sub", "a.sub", "b.sub", "c.b.sub", "spf1", "spf2", "alias1", "alias2", "alias3", "x.alias3", "none", "MX1.Example.COM.", "host.example.net.", "@"}
 	mailText = []string{
 		"v=spf1 mx a:mx1.example.com include:spf1.example.com -all", "v=spf1 redirect=spf2.example.com", "v=spf1 a:b.sub.example.com a:c.b.sub.example.com mx:alias1.example.com a:none.example.com ~all",
-		"v=spf1 -all", "v=spf1 include:alias3.example.com include:spf.example.net -all", "v=spf1 a:x.alias3.example.com exists:%{i}.example.com",
+		"v=spf1 -all", "v=spf1 include:alias3.example.com include:spf.example.net -all", "v=spf1 a:x.alias3.example.com exists:%{i}.example.com exists:none.example.com -include:spf2.example.com exists:alias2.example.com",
 		"v=DMARC1; p=reject; rua=mailto:a@example.com", "v=DMARC1; p=none; rua=mailto:a@example.net", "v=DMARC1; p=quarantine; sp=none; np=reject; rua=mailto:a@sub.example.com", "v=DMARC1; p=reject; psd=n",
-		"v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "v=DKIM1; p=", "v=STSv1; id=1;", "v=TLSRPTv1; rua=mailto:a@example.com", "v=spf1\u00a0-all", "unrelated",
+		"v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "v=DKIM1; p=", "v=STSv1; id=1;", "v=STSv1; id=1; foo", "v=TLSRPTv1; rua=mailto:a@example.com", "v=TLSRPTv1; rua=mailto:a@x mailto:b@x", "v=spf1\u00a0-all", "unrelated",
 	}
 )
 
