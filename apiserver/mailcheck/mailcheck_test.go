@@ -8,6 +8,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,12 +21,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
 
-// world is a resolver of all names except those below unseen.example.
+// world is a resolver of all names except those below unseen.example, which are unknown, and below
+// broken.example, which it fails to look up.
 type world map[string][]string
 
 func (w world) Lookup(_ context.Context, name, recordType string) ([]string, error) {
 	if strings.HasSuffix(name, "unseen.example") {
 		return nil, mailcheck.ErrUnknown
+	}
+	if strings.HasSuffix(name, "broken.example") {
+		return nil, errors.New("SERVFAIL")
 	}
 	return w[name+" "+recordType], nil
 }
@@ -97,6 +102,8 @@ func TestChecks(t *testing.T) {
 		{"mx", "example.com MX", nil, failed, "receives no mail"},
 		{"mx", "example.com MX", []string{"0 ."}, ok, "null MX"},
 		{"mx", "example.com MX", []string{"0 .", "10 mx.example.com"}, failed, "only MX record"},
+		{"mx", "example.com MX", []string{"0 .", "10 ."}, failed, "the null MX must be the only MX record"},
+		{"mx", "example.com MX", []string{"10 mx.broken.example"}, warning, "mx.broken.example can't be looked up: SERVFAIL"},
 		{"mx", "example.com MX", []string{"10 192.0.2.1"}, failed, "must be a host name"},
 		{"mx", "example.com MX", []string{"10 nothing.example"}, failed, "has no address"},
 		{"mx", "mx.example.com CNAME", []string{"other.example"}, failed, "is an alias"},
@@ -117,6 +124,12 @@ func TestChecks(t *testing.T) {
 		{"spf", "example.com TXT", []string{"v=spf1 include:nothing.example -all"}, failed, "nothing.example has 0 SPF records"},
 		{"spf", "example.com TXT", []string{"v=spf1 include:example.com -all"}, failed, "leads back"},
 		{"spf", "example.com TXT", []string{"v=spf1 a:x1.example a:x2.example mx:x3.example -all"}, failed, "3 of its names do not exist, and receivers permit 2: a:x1.example"},
+		{"spf", "example.com TXT", []string{"v=spf1 exists:x1.example exists:x2.example exists:x3.example -all"}, failed, "3 of its names do not exist"},
+		{"spf", "example.com TXT", []string{"v=spf1 exists:h0.example -all"}, ok, "1 of at most 10"},
+		{"spf", "example.com TXT", []string{"v=spf1 a:a.broken.example mx:b.broken.example exists:c.broken.example include:d.broken.example -all"}, warning, "a:a.broken.example can't be looked up: SERVFAIL; mx:b.broken.example can't be looked up: SERVFAIL; exists:c.broken.example can't be looked up: SERVFAIL; include:d.broken.example can't be"},
+		{"spf", "_spf.example.net TXT", []string{"v=spf1 foo include:other.example ptr -all"}, failed, `include:_spf.example.net: "foo" is not an SPF term; expected`},
+		{"spf", "_spf.example.net TXT", []string{"v=spf1 foo include:other.example ptr -all"}, failed, "include:_spf.example.net: include:other.example: other.example has 0 SPF records"},
+		{"spf", "_spf.example.net TXT", []string{"v=spf1 foo include:other.example ptr -all"}, failed, "include:_spf.example.net: ptr must not"},
 		{"spf", "example.com TXT", []string{"v=spf1 ptr ip4:192.0.2.1 -all"}, warning, "ptr must not"},
 		{"spf", "example.com TXT", []string{"v=spf1 ip4:2001:db8::1 ip6:192.0.2.1/99 -all"}, failed, `ip4: "2001:db8::1" is no IPv4 address; expected one such as 192.0.2.0/24; ip6: "192.0.2.1"`},
 		{"spf", "example.com TXT", []string{"v=spf1 inlcude:x.example -all"}, failed, `"inlcude:x.example" is not an SPF term`},
@@ -124,6 +137,8 @@ func TestChecks(t *testing.T) {
 		{"spf", "example.com TXT", []string{"v=spf1 " + strings.Repeat("ip4:192.0.2.100 ", 30) + "-all"}, warning, "octets"},
 
 		{"dkim", "s1._domainkey.example.com TXT", nil, failed, "s1: there is no key"},
+		{"dkim", "s1._domainkey.example.com TXT", []string{"v=spf1 -all"}, failed, "s1: there is no key"},
+		{"dkim", "s1._domainkey.example.com TXT", []string{"v=spf1 -all", "v=DMARC1; p=reject"}, failed, "s1: there is no key"},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"p=" + short}, warning, "1024 bits; use 2048"},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; t=s : y; p=" + good}, warning, "only tested"},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; p="}, failed, "nobody can verify"},
@@ -148,11 +163,16 @@ func TestChecks(t *testing.T) {
 		{"dmarc", "_dmarc.example.com TXT", []string{"v=DMARC1; p=reject; rua=mailto:a@example.com!10m"}, warning, "size of reports"},
 		{"dmarc", "_dmarc.example.com TXT", []string{"v=DMARC1; p=reject; rua=mailto:a@other.example"}, warning, "example.com._report._dmarc.other.example"},
 		{"dmarc", "_dmarc.example.com TXT", []string{"v=DMARC1; p=reject; rua=mailto:a@unseen.example"}, ok, "p=reject"},
+		{"dmarc", "_dmarc.example.com TXT", []string{"v=DMARC1; p=reject; rua=mailto:a@broken.example"}, warning, "example.com._report._dmarc.broken.example can't be looked up"},
+		{"dmarc", "_dmarc.example.com TXT", []string{"v=DMARC1; p=reject; rua=mailto:a@example.com; fo=1:2"}, failed, `fo is "1:2", and must be a list of 0, 1, d, s`},
+		{"dmarc", "_dmarc.example.com TXT", []string{"v=DMARC1; p=reject; rua=mailto:a@example.com mailto:b@example.com"}, failed, "write a comma"},
 
 		{"mta_sts", "_mta-sts.example.com TXT", nil, warning, "remove TLS"},
 		{"mta_sts", "_mta-sts.example.com TXT", []string{"v=STSv1; id=a-b"}, failed, "letters and digits"},
 		{"mta_sts", "_mta-sts.example.com TXT", []string{"v=STSv1; id=1", "v=STSv1; id=2"}, failed, "2 MTA-STS"},
 		{"mta_sts", "mta-sts.example.com A", nil, failed, "has no address"},
+		{"mta_sts", "_mta-sts.example.com TXT", []string{"v=STSv1; id=1; foo"}, failed, `"foo" is no tag`},
+		{"tls_rpt", "_smtp._tls.example.com TXT", []string{"v=TLSRPTv1; rua=mailto:a@example.com; mailto:b@example.com"}, failed, `"mailto:b@example.com" is no tag`},
 		{"tls_rpt", "_smtp._tls.example.com TXT", nil, warning, "nobody learns"},
 		{"tls_rpt", "_smtp._tls.example.com TXT", []string{"v=TLSRPTv1; rua=ftp://x"}, failed, "neither"},
 		{"bulk_senders", "_dmarc.example.com TXT", nil, failed, "DMARC is required"},
@@ -211,27 +231,35 @@ func TestRules(t *testing.T) {
 		"dmarc": {
 			ok: {
 				"v=DMARC1;p=ReJect;rua=mailto:a@example.com", "v = DMARC1\t;\tp = reject\t; rua=mailto:a@example.com;", "V=DMARC1; p=reject; sp=quarantine; np=reject; psd=n; t=n; adkim=s; aspf=R; fo=1:d; rua=mailto:A%2Cb@example.com",
+				"v=DMARC1; p=reject; rua=mailto:a@example.com?subject=y", "v=DMARC1; p=reject; rua=mailto:a@example.com.", "v=DMARC1; p=reject; rua=MAILTO:a%40Example.com", "v=DMARC1; p=reject; rua=mailto:a+b@example.com , mailto:a!b@sub.example.com; fo=0 : 1:D:s",
 			},
 			warning: {
 				"v=DMARC1", "v=DMARC1;", "v=DMARC1; rua=mailto:a@example.com", "v=DMARC1; p=reject", "v=DMARC1; p=reject; pct=100; rua=mailto:a@example.com", "v=DMARC1; p=reject; rf=afrf; rua=mailto:a@example.com",
 				"v=DMARC1; p=reject; ri=1; rua=mailto:a@example.com", "v=DMARC1; p=reject; t=y; rua=mailto:a@example.com", "v=DMARC1; p=reject; rua=https://example.com/submit",
 				"v=DMARC1; p=reject; foobar=baz; rua=mailto:a@example.com", "v=DMARC1; p=reject; rau=mailto:a@example.com", "v=DMARC1; p=reject; strict; rua=mailto:a@example.com",
+				"v=DMARC1; p=reject; rua=mailto:a@example.com,", "v=DMARC1; p=reject; rua=mailto:a@example.com; mailto:b@example.com",
 			},
 			failed: {
 				"v=DMARC1; p=foo", "v=dmarc1; p=reject", "v=DMARC2; p=reject", "v=DMARC1 p=reject", "p=reject; v=DMARC1", "v=spf1 -all", "v=DMARC1; p=reject; np=invalid", "v=DMARC1; p=reject; sp=x",
 				"v=DMARC1; p=reject; psd=x", "v=DMARC1; p=reject; t=x", "v=DMARC1; p=reject; adkim=x", "v=DMARC1; p=none; rua=a@example.com,mailto:b@example.com", "v=DMARC1; p=none; rua=__mailto:a@example.com",
 				"v=DMARC1; p=none; p=reject; rua=mailto:a@example.com",
+				"v=DMARC1; p=reject; rua=mailto:a@odd..test", "v=DMARC1; p=reject; rua=mailto:a@@example.com", "v=DMARC1; p=reject; rua=mailto: a@example.com", "v=DMARC1; p=reject; rua=mailto://a@example.com",
+				"v=DMARC1; p=reject; rua=mailto:a@", "v=DMARC1; p=reject; rua=mailto:@example.com", "v=DMARC1; p=reject; rua=mailto:", "v=DMARC1; p=reject; rua=mailto:<a@example.com>", "v=DMARC1; p=reject; ruf=mailto:a@local host",
+				"v=DMARC1; p=reject; ruf=mailto:a", "v=DMARC1; p=reject; rua=mailto:a%@example.com", "v=DMARC1; p=reject; rua=mailto:a@example.com!x", "v=DMARC1; p=reject; rua=mailto:a%20b@example.com", "v=DMARC1; p=reject; rua=https://",
+				"v=DMARC1; p=reject; rua=mailto:a@example.com; fo=x", "v=DMARC1; p=reject; rua=mailto:a@example.com; fo=", "v=DMARC1; p=reject; rua=mailto:a@example.com; fo=0,1",
 			},
 		},
 		"mta_sts": {
 			ok:      {"v=STSv1; id=20261125T0101", "v=STSv1 ; id=abc;", "v=STSv1; id=foo; id=b-r", "v=STSv1; id=abc; extension=x"},
 			warning: {"v =STSv1; id=abc", "v= STSv1; id=abc", "V=STSv1; id=abc", "v=STSv1", "v=spf1 -all", "v=STSv12; id=abc"},
-			failed:  {"v=STSv1;", "v=STSv1; id =abc", "v=STSv1; id= abc", "v=STSv1; ID=abc", "v=STSv1; id=" + strings.Repeat("a", 33)},
+			failed:  {"v=STSv1;", "v=STSv1; id =abc", "v=STSv1; id= abc", "v=STSv1; ID=abc", "v=STSv1; id=" + strings.Repeat("a", 33), "v=STSv1; id=1; foo", "v=STSv1;; id=1", "v=STSv1; id=1; foo=", "v=STSv1; id=1; a b=c", "v=STSv1; id=1; foo=b c", "v=STSv1; id=1 2"},
 		},
 		"tls_rpt": {
-			ok:      {"v=TLSRPTv1; rua=mailto:a@example.com;", "v=TLSRPTv1;rua=mailto:a@example.com, https://example.com/r", "v=TLSRPTv1; rua=mailto:a@example.com; rua=x; 1ext=foo"},
+			ok:      {"v=TLSRPTv1; rua=mailto:a@example.com;", "v=TLSRPTv1; rua=mailto:a@example.com?subject=TLS,https://example.com:8443/r?x=y ; ", "v=TLSRPTv1; x-y.z=1; rua=mailto:a%40example.com", "v=TLSRPTv1;rua=mailto:a@example.com, https://example.com/r", "v=TLSRPTv1; rua=mailto:a@example.com; rua=x; 1ext=foo"},
 			warning: {"v = TLSRPTv1; rua=mailto:a@example.com", "v=TLSRPTv1extra; rua=mailto:a@example.com", "v=TLSRPTv1", "v=spf1 -all"},
-			failed:  {"v=TLSRPTv1;", "v=TLSRPTv1; rua =mailto:a@example.com", "v=TLSRPTv1; RUA=mailto:a@example.com", "v=TLSRPTv1; rua=xhttps://example.com", "v=TLSRPTv1; rua=a@example.com"},
+			failed: {"v=TLSRPTv1;", "v=TLSRPTv1; rua =mailto:a@example.com", "v=TLSRPTv1; RUA=mailto:a@example.com", "v=TLSRPTv1; rua=xhttps://example.com", "v=TLSRPTv1; rua=a@example.com",
+				"v=TLSRPTv1; rua=mailto:", "v=TLSRPTv1; rua=mailto:a", "v=TLSRPTv1; rua=https://", "v=TLSRPTv1; rua=https://x y", "v=TLSRPTv1; rua=https://example.com/a b", "v=TLSRPTv1; rua=mailto:a@example.com mailto:b@example.com",
+				"v=TLSRPTv1; rua=mailto:a@example.com; mailto:b@example.com", "v=TLSRPTv1; rua=mailto:a@example.com,", "v=TLSRPTv1; rua=mailto:a@example.com!10m", "v=TLSRPTv1; rua=http://example.com/r", "v=TLSRPTv1; rua=", "v=TLSRPTv1; rua=mailto:a@example.com; foo"},
 		},
 	}
 	names := map[string]string{"spf": "example.com TXT", "dmarc": "_dmarc.example.com TXT", "mta_sts": "_mta-sts.example.com TXT", "tls_rpt": "_smtp._tls.example.com TXT", "dkim": "s1._domainkey.example.com TXT"}
@@ -500,10 +528,49 @@ func TestZone(t *testing.T) {
 		r := result(z, check, z.Selectors()...)
 		assert.Check(t, strings.HasPrefix(r.Status+": "+r.Message, want), "%s: %+v, want %s", check, r, want)
 	}
+	// Records that mail does not need only make their names exist.
+	z2, err := mailcheck.NewZone("example.com", recordsOf("@ SOA ns.example.com. a.example.com. 1 2 3 4 5", "_25._tcp.mx TLSA 3 1 1 00", "www HTTPS 1 .", "@ SPF v=spf1 mx", "@ CAA x", "_sip SRV x", "www.example.net. A x", "a b TLSA x", "* A 192.0.2.1"))
+	assert.NilError(t, err)
+	assert.Check(t, !z2.Exists(t.Context(), "x._tcp.mx.example.com") && z2.Exists(t.Context(), "mx.example.com"))
+	noAddress, err := z2.Lookup(t.Context(), "mx.example.com", "A")
+	assert.Check(t, len(noAddress) == 0 && err == nil)
 	values, err := z.Lookup(t.Context(), "loop.example.com", "A")
 	assert.Check(t, values == nil && err == nil, "a loop of aliases: %v, %v", values, err)
 	for _, r := range []mailcheck.Record{{Name: "a b", Type: "A", Value: "192.0.2.1"}, {Name: "@", Type: "A", Value: "x"}, {Name: "@", Type: "A", Value: "192.0.2.1", Domain: "a b"}, {Name: "@", Type: "MX", Value: "mx.example.com."}} {
 		_, err := mailcheck.NewZone("example.com", []mailcheck.Record{r})
 		assert.Check(t, err != nil, "%+v is accepted", r)
+	}
+}
+
+// TestDomains checks domains with the records of several ones.
+func TestDomains(t *testing.T) {
+	t.Parallel()
+	var records []mailcheck.Record
+	for domain, lines := range map[string][]string{
+		"Example.com": {
+			"@ MX 10 mx.example.com.", "mx A 192.0.2.1", "@ TXT v=spf1 mx -all", "_dmarc TXT v=DMARC1; p=quarantine; sp=reject; rua=mailto:a@example.com", "s1._domainkey TXT v=DKIM1; p=" + good,
+			"news TXT v=spf1 -all", "s2._domainkey.news TXT v=DKIM1; p=" + good, "own NS ns.example.net.",
+		},
+		"own.example.com": {"@ MX 10 mx.example.com.", "@ TXT v=spf1 mx -all", "s3._domainkey TXT v=DKIM1; p=" + good},
+		"example.org":     {"@ MX 0 .", "@ TXT v=spf1 +all", "@ TXT v=spf1 -all", "_dmarc TXT v=DMARC1; p=none", "s4._domainkey TXT v=DKIM1; p=", "a b A x"},
+	} {
+		for _, r := range recordsOf(lines...) {
+			r.Domain = domain
+			records = append(records, r)
+		}
+	}
+	for domain, want := range map[string][]string{
+		"example.com":      {"s1", "mx ok: mail is received by 10 mx.example.com", "spf ok: 1 of", "dkim ok: there are keys for s1", "dmarc ok: forged mail is treated by p=quarantine"},
+		"news.example.com": {"s2", "mx failed: there is no MX record", "spf ok: 0 of", "dkim ok: there are keys for s2", "dmarc ok: forged mail is treated by sp=reject in the record of example.com"},
+		"own.example.com":  {"s3", "mx ok: mail is received by 10 mx.example.com", "spf ok: 1 of", "dkim ok: there are keys for s3", "dmarc ok: forged mail is treated by sp=reject in the record of example.com"},
+		"example.org":      {"s4", "", "spf failed: there are 2 SPF records"},
+	} {
+		z, err := mailcheck.NewZone(domain, slices.DeleteFunc(slices.Clone(records), func(r mailcheck.Record) bool { return domain == "example.org" && r.Name == "a b" }))
+		assert.NilError(t, err)
+		assert.Check(t, is.DeepEqual(z.Selectors(), want[:1]), domain)
+		results := mailcheck.Check(t.Context(), domain, z.Selectors(), z)
+		for i, prefix := range want[1:] {
+			assert.Check(t, strings.HasPrefix(results[i].Check+" "+results[i].Status+": "+results[i].Message, prefix), "%s: %+v, want %s", domain, results[i], prefix)
+		}
 	}
 }

@@ -109,6 +109,8 @@ func ParseReportURI(s string) (ReportURI, error) {
 		return u, fmt.Errorf("%.80q is no mailto: address; write mailto: before the address", s)
 	case strings.ContainsAny(s, " \t"):
 		return u, fmt.Errorf("%.80q must not contain white space; write a comma between two addresses", s)
+	case strings.HasPrefix(rest, "//") && u.Scheme+":" == mailto:
+		return u, fmt.Errorf("%.80q must not contain slashes after mailto:", s)
 	case u.Scheme == "https":
 		_, err := httpsURI(s)
 		return u, err

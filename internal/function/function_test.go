@@ -136,6 +136,11 @@ func TestCheckMailDNS(t *testing.T) {
 		"parked": {object{
 			"@ MX": object{"values": list{"0 ."}}, "@ TXT": object{"values": list{"v=spf1 -all"}}, "_dmarc TXT": object{"values": list{"v=DMARC1; p=reject"}}, "*._domainkey TXT": object{"values": list{"v=DKIM1; p="}},
 		}, "mx ok, spf ok, dkim ok, dmarc ok, mta_sts ok, tls_rpt ok, apex ok, bulk_senders ok, "},
+		"other domains": {list{
+			object{"name": "@", "type": "MX", "value": "mx.example.com", "priority": 10, "domain_name": "Example.com"}, object{"name": "mx", "type": "A", "value": "192.0.2.1", "domain_name": "example.com"},
+			object{"name": "@", "type": "TXT", "value": "v=spf1 +all", "domain_name": "example.com"}, object{"name": "@", "type": "SOA", "value": "ns.example.com. a.example.com. 1 2 3 4 5", "domain_name": nil},
+			object{"name": "_dmarc", "type": "TXT", "value": "v=DMARC1; p=reject", "domain_name": "example.org"}, object{"name": "@", "type": "TXT", "value": "v=spf1 mx -all", "domain_name": "example.org"}, object{"name": "s1._domainkey", "type": "CNAME", "value": "s1.host.example", "domain_name": "example.org"},
+		}, unready},
 		"wildcard": {object{
 			"@ MX": object{"values": list{"10 mx.example.com."}}, "* A": object{"values": list{"192.0.2.1"}}, "@ TXT": object{"values": list{"v=spf1\u00a0mx -all"}},
 		}, unready},
