@@ -45,7 +45,8 @@ var ErrUnknown = errors.New("it can't be seen from here")
 type Resolver interface {
 	// Lookup returns the values of a name's records: a TXT value as its text, an MX value after its
 	// priority, host names without the trailing dot. It follows aliases unless recordType is CNAME.
-	// A name without records is no error.
+	// A name without records is no error. The error is [ErrUnknown] for a name that the resolver is not
+	// responsible for, and any other if the lookup failed.
 	Lookup(ctx context.Context, name, recordType string) ([]string, error)
 }
 

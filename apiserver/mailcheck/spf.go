@@ -37,7 +37,7 @@ type senders int
 
 const (
 	nobody senders = iota
-	// unknown means that only policies that can't be seen may let somebody send.
+	// unknown means that at most policies that can't be seen let somebody send.
 	unknown
 	somebody
 )
@@ -55,7 +55,11 @@ func (c *checker) spf() (Result, senders) {
 	f := begin("spf", "RFC 7208")
 	policy, ok := c.policy(f, c.domain, spfVersion, f.fail, "there is no SPF record, so that anybody may send in the domain's name")
 	if !ok {
-		return f.end(""), somebody
+		r := f.end("")
+		if r.Status == Skipped {
+			return r, unknown
+		}
+		return r, somebody
 	}
 	count := &spfCount{checker: c, f: f, seen: map[string]bool{}}
 	all := count.evaluate(c.domain, policy)
@@ -156,7 +160,7 @@ func (s *spfCount) names(text string, term maildns.SPFTerm, domain string) {
 	if term.Name == "a" && !found {
 		found, err = s.resolves(name)
 	}
-	s.f.unresolved(text, err)
+	s.f.unresolved(s.within+text, err)
 	switch {
 	case err == nil && !found:
 		s.void = append(s.void, text)
@@ -181,7 +185,7 @@ func (s *spfCount) include(term, domain string, isRedirect bool) (all string) {
 	policies, err := s.policies(domain, spfVersion)
 	switch {
 	case err != nil:
-		s.f.unresolved(term, err)
+		s.f.unresolved(s.within+term, err)
 		s.unseen, s.senders = append(s.unseen, term), max(s.senders, unknown)
 		return "-all"
 	case len(policies) != 1:

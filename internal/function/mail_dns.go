@@ -28,13 +28,13 @@ var checkMailDNS = providerFunction{
 	name:    "check_mail_dns",
 	summary: "Checks the DNS records of a domain for mail",
 	description: "Checks what a domain publishes for its mail, without asking the DNS: its MX, SPF, DKIM and DMARC records, MTA-STS, TLS-RPT, a CNAME at the domain itself, and what Google, Yahoo and Microsoft demand of who sends many messages. " +
-		"It returns a list of `{ check, status, message, reference }`. `status` is `ok`, `warning`, `failed`, or `skipped` if the records do not tell, as for a subdomain without a DMARC record if the records of its organization, which apply, are not there.\n\n" +
+		"It returns a list of `{ check, status, message, reference }`. `status` is `ok`, `warning`, `failed`, or `skipped` if the records do not tell: a subdomain without a DMARC record needs the record of its organization.\n\n" +
 		"Names are looked up as the DNS does: wildcards, aliases and delegations count. A domain with an SPF record that lets nobody send, such as `v=spf1 -all`, sends no mail and needs no key, whether or not it receives mail.\n\n" +
 		"The lookups of SPF are counted as receivers count them, ten at most, through each `include` whose records are there. Those of other domains are named in the message.\n\n" +
 		"Use it in a `check` block, in tests and in policies. `mailhostd check DOMAIN` makes the same checks with the DNS itself.",
 	parameters: []function.Parameter{
 		text("domain", "The domain, such as `example.com`."),
-		function.DynamicParameter{Name: "records", MarkdownDescription: "Its records: `dns_records` of the data source `mailhost_dns_records`, which has the system-managed ones too, or a list of other objects with `name`, `type`, `value` and `priority`; or `records` of a `mailhost_dns_zone`. Names are relative to the `domain_name` of their object, by default to the domain. Records of other domains are ignored, except that a subdomain needs those of the domain above it. Types that mail does not need are ignored, too."},
+		function.DynamicParameter{Name: "records", MarkdownDescription: "Its records: `dns_records` of the data source `mailhost_dns_records`, which has the system-managed ones too, or a list of other objects with `name`, `type`, `value` and `priority`; or `records` of a `mailhost_dns_zone`. A name is relative to the `domain_name` of its object, or else to the domain. Records of other domains, and of types that mail does not need, are ignored. For a subdomain, pass the records of the domain above it, too: the DMARC record there may apply."},
 	},
 	returns: function.ListReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
 		"check": types.StringType, "status": types.StringType, "message": types.StringType, "reference": types.StringType,
