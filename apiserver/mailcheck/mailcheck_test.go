@@ -182,6 +182,9 @@ func TestChecks(t *testing.T) {
 		w[tt.name] = tt.values
 		r := result(w, tt.check, "s1")
 		assert.Check(t, r.Status == tt.status && strings.Contains(r.Message, tt.message), "%s with %s %.120q: %+v; want %s: …%s…", tt.check, tt.name, tt.values, r, tt.status, tt.message)
+		sentences := strings.Split(r.Message, "; ")
+		slices.Sort(sentences)
+		assert.Check(t, is.Len(slices.Compact(slices.Clone(sentences)), len(sentences)), "a sentence occurs twice: %s", r.Message)
 	}
 }
 
