@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -34,12 +35,24 @@ import (
 // This file contains the flag groups of mailhostd serve, and creates the objects that they configure.
 
 type testFlags struct {
-	Fixture string  `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
-	Strict  bool    `help:"Refuse members of bodies and query parameters that the API does not have. It ignores them otherwise."`
-	Hostile bool    `help:"Fail one request in twenty, take some time for each, and return short pages, as a real service might: the faults of the control plane at the start."`
-	Seed    *uint64 `placeholder:"NUMBER" help:"Make ids, tokens and faults the same in each run with the number; ids of mailboxes also begin with the time. Whoever knows the number knows the tokens."`
-	Record  string  `placeholder:"FILE" help:"File to write each request with its response to, without secrets."`
-	Replay  string  `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
+	Fixture notEmpty `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
+	Strict  bool     `help:"Refuse members of bodies and query parameters that the API does not have. It ignores them otherwise."`
+	Hostile bool     `help:"Fail one request in twenty, take some time for each, and return short pages, as a real service might: the faults of the control plane at the start."`
+	Seed    *uint64  `placeholder:"NUMBER" help:"Make ids, tokens and faults the same in each run with the number; ids of mailboxes also begin with the time. Whoever knows the number knows the tokens."`
+	Record  notEmpty `placeholder:"FILE" help:"File to write each request with its response to, without secrets."`
+	Replay  notEmpty `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
+}
+
+// notEmpty is the value of a flag that is off by default. An empty value is an error, because it is probably
+// an unset variable of a script. An empty environment variable is ignored, as for every flag.
+type notEmpty string
+
+func (v *notEmpty) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("is empty; give it a value, or leave it out")
+	}
+	*v = notEmpty(text)
+	return nil
 }
 
 // newPlane returns the control plane for the flags.
@@ -51,14 +64,14 @@ func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
 		return nil, err
 	}
 	if f.Replay != "" {
-		if plane.Replay, err = cli.ReadFile("--replay", f.Replay, journal.ReadRecording); err != nil {
+		if plane.Replay, err = cli.ReadFile("--replay", string(f.Replay), journal.ReadRecording); err != nil {
 			return nil, err
 		}
 	}
 	if f.Record == "" {
 		return plane, nil
 	}
-	file, err := os.OpenFile(f.Record, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.OpenFile(string(f.Record), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
@@ -80,7 +93,7 @@ func (f testFlags) readFixture() (*fixture.Fixture, error) {
 	if f.Fixture == "" {
 		return &fixture.Fixture{}, nil
 	}
-	return cli.ReadFile("--fixture", f.Fixture, fixture.Read)
+	return cli.ReadFile("--fixture", string(f.Fixture), fixture.Read)
 }
 
 type connectionFlags struct {

@@ -37,7 +37,7 @@ type settings struct {
 	DatabaseConnections int           `placeholder:"NUMBER" help:"Maximum number of connections to PostgreSQL, at least 2. Default: 16."`
 	PublishedOnly       bool          `help:"Leave out the lifecycle operations, which extend the published API."`
 	NoConsole           bool          `help:"Leave out the console, the pages at /console where people look at an account."`
-	ControlListen       string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
+	ControlListen       notEmpty      `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
 	PublicURL           string        `placeholder:"URL" help:"URL of the server for people: in messages, in the console and for mailhostd login. Default: the address that it listens on."`
 	ShutdownTimeout     time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests in flight may take after SIGTERM or SIGINT. Default: ${default}."`
 
@@ -48,7 +48,7 @@ type settings struct {
 	oauthFlags      `group:"OAuth access tokens:"`
 	smtpFlags       `group:"Verification messages:"`
 
-	MetricsListen string `group:"Observability:" placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
+	MetricsListen notEmpty `group:"Observability:" placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
 	tracingFlags  `group:"Observability:"`
 	logFlags      `group:"Observability:"`
 }
@@ -90,12 +90,10 @@ func (c settings) Validate() error {
 			return errors.New(rule.message)
 		}
 	}
-	for _, listener := range []struct{ flag, address string }{
-		{"--listen", c.Listen}, {"--control-listen", cmp.Or(c.ControlListen, "0")}, {"--metrics-listen", cmp.Or(c.MetricsListen, "0")},
-	} {
-		if err := checkAddress(listener.flag, listener.address); err != nil {
-			return err
-		}
+	if err := cmp.Or(
+		checkAddress("--listen", c.Listen), checkAddress("--control-listen", string(cmp.Or(c.ControlListen, "0"))), checkAddress("--metrics-listen", string(cmp.Or(c.MetricsListen, "0"))),
+	); err != nil {
+		return err
 	}
 	if err := signin.CheckParameters(c.OAuthParameters); err != nil {
 		return fmt.Errorf("--oauth-parameters: %w", err)

@@ -81,12 +81,12 @@ func (s *server) configure(ctx context.Context, p cli.Program) (err error) {
 		return err
 	}
 	if s.ControlListen != "" {
-		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(s.ControlListen)); err != nil {
+		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(string(s.ControlListen))); err != nil {
 			return err
 		}
 	}
 	if s.MetricsListen != "" {
-		if s.metricsListen, err = listen(ctx, "--metrics-listen", loopbackByDefault(s.MetricsListen)); err != nil {
+		if s.metricsListen, err = listen(ctx, "--metrics-listen", loopbackByDefault(string(s.MetricsListen))); err != nil {
 			return err
 		}
 		s.metrics = metrics.New(p.Version())

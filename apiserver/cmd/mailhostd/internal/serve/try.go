@@ -40,7 +40,7 @@ func (c TryCommand) Validate() error {
 	if len(c.argv()) == 0 {
 		return errors.New("name the command, for instance: mailhostd try -- terraform test")
 	}
-	return nil
+	return cmp.Or(checkAddress("--listen", c.Listen), checkAddress("--control-listen", c.ControlListen))
 }
 
 // argv returns the command without a leading --.
@@ -54,7 +54,7 @@ func (c TryCommand) argv() []string {
 // Run serves until the command ends.
 func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
 	flags := settings{
-		Listen: c.Listen, ControlListen: c.ControlListen, Database: sqlite.Memory, PublishedOnly: c.PublishedOnly,
+		Listen: c.Listen, ControlListen: notEmpty(c.ControlListen), Database: sqlite.Memory, PublishedOnly: c.PublishedOnly,
 		ShutdownTimeout: time.Second, testFlags: c.testFlags, logFlags: logFlags{LogLevel: c.LogLevel},
 	}
 	// A signal to this program is for the command, so the server runs until the command ends.

@@ -100,6 +100,40 @@ func TestTryListen(t *testing.T) {
 	assert.Check(t, code == cli.ExitOK && stdout == "http://127.0.0.1:"+port+"\n", "exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 }
 
+// TestWrongAddresses checks that both commands refuse an address with the same words, and an empty one.
+func TestWrongAddresses(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--listen", "--control-listen"} {
+		for address, want := range map[string]string{
+			"": "empty", "127.0.0.1": "as in 127.0.0.1:8080", "localhost": "as in localhost:8080", "65536": "between 0 and 65535", "http://127.0.0.1:1": "leave out the scheme",
+		} {
+			if address == "" && flag == "--listen" {
+				want = "the port is missing"
+			}
+			mailhostdtest.Fails(t, nil, cli.ExitUsage, want, "serve", "--database", ":memory:", flag, address)
+			if address == "" {
+				want = "the port is missing"
+			}
+			mailhostdtest.Fails(t, nil, cli.ExitUsage, want, "try", flag, address, "--", "true")
+		}
+	}
+}
+
+// TestEmptyFlags checks that an empty value is an error for a flag, and that an empty variable is ignored.
+func TestEmptyFlags(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--fixture", "--record", "--replay", "--control-listen", "--metrics-listen"} {
+		mailhostdtest.Fails(t, nil, cli.ExitUsage, flag+": is empty; give it a value, or leave it out", "serve", flag, "")
+		mailhostdtest.Fails(t, nil, cli.ExitUsage, flag+": is empty; give it a value, or leave it out", "serve", flag+"=")
+	}
+	for _, flag := range []string{"--fixture", "--record", "--replay"} {
+		mailhostdtest.Fails(t, nil, cli.ExitUsage, flag+": is empty; give it a value, or leave it out", "try", flag, "", "--", "true")
+	}
+	environ := []string{"MAILHOSTD_FIXTURE=", "MAILHOSTD_RECORD=", "MAILHOSTD_CONTROL_LISTEN=", "PATH=" + os.Getenv("PATH")}
+	code, _, stderr := mailhostdtest.RunWith(t, environ, "try", "--", "true")
+	assert.Check(t, code == cli.ExitOK, "exit code %d, stderr %q", code, stderr)
+}
+
 // TestTryUnknownFlag checks that a misspelled flag is not run as a command.
 func TestTryUnknownFlag(t *testing.T) {
 	t.Parallel()
