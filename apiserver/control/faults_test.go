@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
 const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
@@ -379,4 +381,52 @@ func TestInvalidFaults(t *testing.T) {
 	}
 	n := len(h.plane.Faults.Rules())
 	assert.Check(t, n <= 0, "%d faults were added", n)
+}
+
+// TestFaultsCombine checks that delays and page sizes act together with one other rule, wherever it was
+// added, and that a rule for one operation is tried before one for all.
+func TestFaultsCombine(t *testing.T) {
+	t.Parallel()
+	const delay, shorter, refused, broken = `{"operation":"list-domains","delay":"30ms"}`, `{"operation":"*","page_size":1}`, `{"operation":"list-domains","status":403}`, `{"operation":"*","status":503}`
+	for _, tt := range []struct {
+		rules  []string
+		status int
+		fired  string // by rule
+		others int
+	}{
+		{[]string{delay, refused}, 403, "11", 1},
+		{[]string{refused, delay}, 403, "11", 1},
+		{[]string{delay, delay, shorter}, 200, "111", 2},
+		{[]string{shorter, refused}, 403, "11", 1},
+		{[]string{broken, refused}, 403, "01", 0},
+		{[]string{broken, delay}, 503, "11", 1},
+		{[]string{refused, `{"operation":"list-domains","status":500}`}, 403, "10", 0},
+		{[]string{`{"operation":"*","delay":"1ms","page_size":7}`, `{"operation":"list-domains","status":403,"nth":2}`, delay}, 200, "101", 1},
+	} {
+		h := newHarness(t)
+		c := h.inProcess
+		c.Domain("example.com")
+		c.Domain("example.net")
+		h.want(204, "DELETE", "/journal", "")
+		for _, rule := range tt.rules {
+			h.want(201, "POST", "/faults", rule)
+		}
+		start := time.Now()
+		a := c.do("GET", "/domains", "")
+		delays := time.Duration(strings.Count(strings.Join(tt.rules, ""), delay))
+		assert.Check(t, a.status == tt.status && time.Since(start) >= delays*30*time.Millisecond, "%s: %+v after %s", tt.rules, a, time.Since(start))
+		if a.status == 200 && slices.Contains(tt.rules, shorter) {
+			assert.Check(t, strings.Count(a.body, `"name"`) == 1, "%s", a.body)
+		}
+		fired := ""
+		for _, s := range h.plane.Faults.Rules() {
+			fired += fmt.Sprint(s.Fired)
+		}
+		assert.Check(t, is.Equal(fired, tt.fired), "%s", tt.rules)
+		e := h.plane.Journal.Entries(journal.Filter{Operation: "list-domains"})[0]
+		assert.Check(t, is.Len(e.OtherFaults, tt.others), "%+v", e)
+		for n, count := range tt.fired {
+			h.want(200, "GET", fmt.Sprintf("/journal?fault=f%d&count=%c", n+1, count), "")
+		}
+	}
 }

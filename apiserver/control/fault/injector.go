@@ -13,8 +13,10 @@
 //	…
 //	_, err = faults.Release(id)
 //
-// Rules are tried in the order in which they were added. At most one rule fires for a request; the
-// rules after it don't count the request. Rules are in memory only.
+// All rules with nothing but Delay or PageSize act on a request: delays add up, and the smallest page
+// counts. At most one of the other rules fires. Those that name an operation are tried before those
+// for Any, and otherwise in the order in which they were added; the rules after the one that fires
+// don't count the request. Rules are in memory only.
 //
 // A seed is a run: the choices of Percent and Jitter follow from the rule, its seed, the operation,
 // the object's natural key and the number of the attempt (chance.go), so that clients with concurrent
@@ -206,16 +208,25 @@ func (i *Injector) Await(ctx context.Context, id string, condition func(State) b
 	}
 }
 
-// firing is a rule that fires for a request.
+// firing contains the rules that act on a request.
 type firing struct {
-	*activeRule
-	delay time.Duration
+	acting []delayedRule // in order; only the last may decide
 	// attempt is zero if no rule for the operation leaves anything to chance.
 	attempt
 	interrupted <-chan struct{}
 }
 
-// pick returns the rule that fires for a request, or nil, and the request, with a buffered body if
+type delayedRule struct {
+	*activeRule
+	delay time.Duration
+}
+
+// decides reports whether the rule does more than delay a request or shorten its page.
+func (r Rule) decides() bool {
+	return r.Status != 0 || r.Response != nil || r.Drop != "" || r.Hold != "" || r.Truncate != nil
+}
+
+// pick returns the rules that act on a request, or nil, and the request, with a buffered body if
 // pick read it.
 func (i *Injector) pick(r *http.Request) (*firing, *http.Request) {
 	operation := apiserver.RequestOf(r.Context()).Operation
@@ -239,23 +250,44 @@ func (i *Injector) pick(r *http.Request) (*firing, *http.Request) {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, a := range i.rules {
+	if i.interrupted == nil {
+		i.interrupted = make(chan struct{})
+	}
+	f.interrupted = i.interrupted
+	for _, a := range i.inOrder() {
 		if !a.selects(operation, r, body, same) || !a.fires(f.attempt) {
 			continue
 		}
 		if a.Truncate == nil { // otherwise the response decides
 			a.Fired++
 		}
-		if i.interrupted == nil {
-			i.interrupted = make(chan struct{})
-		}
-		f.activeRule, f.delay, f.interrupted = a, time.Duration(a.Delay), i.interrupted
+		delay := time.Duration(a.Delay)
 		if a.Jitter {
-			f.delay = time.Duration(float64(f.delay) * a.draw("delay", f.attempt))
+			delay = time.Duration(float64(delay) * a.draw("delay", f.attempt))
 		}
-		return f, r
+		f.acting = append(f.acting, delayedRule{a, delay})
+		if a.decides() {
+			break
+		}
 	}
-	return nil, r
+	if f.acting == nil {
+		return nil, r
+	}
+	return f, r
+}
+
+// inOrder returns the rules in the order in which they are tried.
+func (i *Injector) inOrder() []*activeRule {
+	rank := func(a *activeRule) int {
+		switch {
+		case !a.decides():
+			return 0
+		case a.Operation != Any:
+			return 1
+		}
+		return 2
+	}
+	return slices.SortedStableFunc(slices.Values(i.rules), func(a, b *activeRule) int { return rank(a) - rank(b) })
 }
 
 // fires counts a selected request and reports whether the rule acts on it.
@@ -284,26 +316,26 @@ func (i *Injector) truncates(a *activeRule, length int) bool {
 }
 
 // hold waits until the request is released.
-func (i *Injector) hold(r *http.Request, f *firing) {
+func (i *Injector) hold(r *http.Request, a *activeRule, interrupted <-chan struct{}) {
 	i.mu.Lock()
-	f.Held++
-	released := f.released
+	a.Held++
+	released := a.released
 	i.mu.Unlock()
-	wait(r, f, released)
+	wait(r, a, interrupted, released)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if f.released == released { // otherwise Release has reset Held
-		f.Held--
+	if a.released == released { // otherwise Release has reset Held
+		a.Held--
 	}
 }
 
 // wait waits for a channel, but not longer than until the rule is removed, Interrupt is called, the
 // client disconnects or the service drains.
-func wait[T any](r *http.Request, f *firing, until <-chan T) {
+func wait[T any](r *http.Request, a *activeRule, interrupted <-chan struct{}, until <-chan T) {
 	select {
 	case <-until:
-	case <-f.removed:
-	case <-f.interrupted:
+	case <-a.removed:
+	case <-interrupted:
 	case <-r.Context().Done():
 	case <-apiserver.RequestOf(r.Context()).Draining:
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Observer is a ResponseWriter that records the rule applied to its request, with the request's
+// Observer is a ResponseWriter that records each rule applied to its request, with the request's
 // natural key and the number of the attempt. Both are empty without rules that leave a choice to
 // chance.
 type Observer interface {
@@ -36,57 +36,61 @@ func (i *Injector) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// observe reports the rule to an Observer.
-func (f *firing) observe(w http.ResponseWriter) {
+// observe reports a rule to an Observer.
+func (f *firing) observe(w http.ResponseWriter, a *activeRule) {
 	if o, ok := w.(Observer); ok {
-		o.FaultApplied(f.ID, f.key, f.n)
+		o.FaultApplied(a.ID, f.key, f.n)
 	}
 }
 
-// apply performs the rule's action.
+// apply performs the actions of the rules.
 func (i *Injector) apply(f *firing, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if f.Truncate == nil {
-		f.observe(w)
+	for _, a := range f.acting {
+		if a.Truncate == nil {
+			f.observe(w, a.activeRule)
+		}
+		if a.delay > 0 {
+			wait(r, a.activeRule, f.interrupted, time.After(a.delay))
+		}
+		r = a.withShortPage(r)
 	}
-	if f.delay > 0 {
-		wait(r, f, time.After(f.delay))
-	}
-	if f.Hold == Before {
-		i.hold(r, f)
+	last := f.acting[len(f.acting)-1].activeRule
+	if last.Hold == Before {
+		i.hold(r, last, f.interrupted)
 	}
 	done := httptest.NewRecorder()
 	maps.Copy(done.Header(), w.Header())
 	switch {
-	case f.After, f.Drop == After, f.Hold == After, f.Truncate != nil:
+	case last.After, last.Drop == After, last.Hold == After, last.Truncate != nil:
 		next.ServeHTTP(done, r)
-	case f.Status == 0 && f.Response == nil && f.Drop == "":
-		next.ServeHTTP(w, f.withShortPage(r))
+	case last.Status == 0 && last.Response == nil && last.Drop == "":
+		next.ServeHTTP(w, r)
 		return
 	}
 	switch {
-	case f.Status != 0:
-		f.writeError(w, r)
+	case last.Status != 0:
+		last.writeError(w, r)
 		return
-	case f.Response != nil:
-		f.Response.write(w)
+	case last.Response != nil:
+		last.Response.write(w)
 		return
-	case f.Hold == After:
-		i.hold(r, f)
+	case last.Hold == After:
+		i.hold(r, last, f.interrupted)
 		send(done, w)
 		return
-	case f.Truncate != nil:
+	case last.Truncate != nil:
 		whole := done.Body.Len()
-		if !i.truncates(f.activeRule, whole) {
+		if !i.truncates(last, whole) {
 			send(done, w)
 			return
 		}
-		f.observe(w)
+		f.observe(w, last)
 		// The Content-Length counts the whole body, so that the client notices the missing part.
-		done.Body.Truncate(*f.Truncate)
+		done.Body.Truncate(*last.Truncate)
 		done.Header().Set("Content-Length", strconv.Itoa(whole))
 		send(done, w)
 		_ = http.NewResponseController(w).Flush()
-	case f.RST && resetConnection(r.Context(), w):
+	case last.RST && resetConnection(r.Context(), w):
 		return
 	}
 	panic(http.ErrAbortHandler)

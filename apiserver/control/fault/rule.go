@@ -30,7 +30,7 @@ const (
 )
 
 // Rule selects requests and defines an action. The action is exactly one of Status, Response, Drop,
-// Hold, Truncate, PageSize, or Delay alone. The control plane uses the JSON names. A rule that can't
+// Hold, Truncate, PageSize, or Delay alone. A rule with PageSize or Delay alone combines with others. The control plane uses the JSON names. A rule that can't
 // fire is an error, for instance one for a member that the operation's body lacks.
 type Rule struct {
 	// Operation is an operation's id in the OpenAPI document, such as

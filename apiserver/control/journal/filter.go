@@ -75,11 +75,14 @@ func (f Filter) differences(e Entry) (fields []string) {
 	}
 	for _, field := range []struct{ name, want, value string }{
 		{"operation", f.Operation, e.Operation}, {"method", f.Method, e.Method}, {"account", api.CanonicalID(f.AccountID), api.CanonicalID(e.AccountID)},
-		{"fault", f.Fault, e.Fault}, {"credential", f.Credential, e.Credential},
+		{"credential", f.Credential, e.Credential},
 	} {
 		if field.want != "" && !strings.EqualFold(field.want, field.value) {
 			differ(field.name, field.value)
 		}
+	}
+	if f.Fault != "" && f.Fault != e.Fault && !slices.Contains(e.OtherFaults, f.Fault) {
+		differ("fault", e.Fault)
 	}
 	if f.Status != 0 && e.Status != f.Status {
 		differ("status", fmt.Sprint(e.Status))

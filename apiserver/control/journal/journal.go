@@ -41,12 +41,14 @@ type Entry struct {
 	// Status is the status code, 0 if the connection was closed without a response.
 	Status       int     `json:"status"`
 	Milliseconds float64 `json:"duration_ms"`
-	// Fault is the id of the applied fault rule. If its operation's faults are left to chance, Key is
-	// the object, by its name, and Attempt the number of the request for the operation on it: both
-	// are the same in each run with the same seed.
-	Fault   string `json:"fault,omitempty"`
-	Key     string `json:"fault_key,omitempty"`
-	Attempt int    `json:"fault_attempt,omitempty"`
+	// Fault is the id of the applied fault rule. OtherFaults are the rules that delayed the request or
+	// shortened its page before. If the operation's faults are left to chance, Key is the object, by
+	// its name, and Attempt the number of the request for the operation on it: both are the same in
+	// each run with the same seed.
+	Fault       string   `json:"fault,omitempty"`
+	OtherFaults []string `json:"other_faults,omitempty"`
+	Key         string   `json:"fault_key,omitempty"`
+	Attempt     int      `json:"fault_attempt,omitempty"`
 	// Request is the body that the service read, Response the body that was sent, both redacted. If
 	// the body is not JSON or larger than 64 KiB, RequestOmitted or ResponseOmitted contains the
 	// reason instead.

@@ -30,7 +30,7 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
 			e.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
-			e.Status, e.Fault, e.Key, e.Attempt = out.status, out.fault, redactTokens(out.key), out.attempt
+			e.Status, e.Fault, e.OtherFaults, e.Key, e.Attempt = out.status, out.fault, out.otherFaults, redactTokens(out.key), out.attempt
 			e.Request, e.RequestOmitted = in.redacted(e.Operation, r.Header)
 			e.Response, e.ResponseOmitted = out.body.redacted(e.Operation, w.Header())
 			j.add(e)
@@ -105,13 +105,17 @@ var _ fault.Observer = (*responseRecorder)(nil)
 // responseRecorder passes a response to the client and records it.
 type responseRecorder struct {
 	http.ResponseWriter
-	status     int
-	body       recordedBody
-	fault, key string
-	attempt    int
+	status      int
+	body        recordedBody
+	fault, key  string
+	otherFaults []string
+	attempt     int
 }
 
 func (r *responseRecorder) FaultApplied(ruleID, key string, attempt int) {
+	if r.fault != "" {
+		r.otherFaults = append(r.otherFaults, r.fault)
+	}
 	r.fault, r.key, r.attempt = ruleID, key, attempt
 }
 
