@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -200,6 +201,58 @@ func TestTruncateFault(t *testing.T) {
 		a := c.do("GET", "/domains", "")
 		assert.Check(t, a.status == 200 && a.err != nil, "%+v", a)
 	})
+}
+
+// TestSpellings checks that a fault selects a request in any spelling of the same values, and no other one.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.inProcess
+	domain := c.Domain("xn--bcher-kva.com")
+	jane := c.Mailbox("xn--bcher-kva.com", "jane")
+	record := fmt.Sprintf("%.0f", c.CreateRecord("xn--bcher-kva.com", "www", "TXT", "v").Want(201).At("id"))
+	addresses := []string{"jane@bücher.com", "jane@xn--bcher-kva.com", "JANE@BÜCHER.COM", "jane@xn--bcher-kva.com.", jane, strings.ToUpper(jane), strings.ReplaceAll(jane, "-", ""), "urn:uuid:" + jane}
+	domains := []string{"bücher.com", "xn--bcher-kva.com", "Bücher.com.", domain, strings.ToUpper(domain)}
+	workspaces := []string{workspaceID, strings.ToUpper(workspaceID), strings.ReplaceAll(workspaceID, "-", "")}
+	path := func(operation, parameter string, send func(string)) func(rule, value string) {
+		return func(rule, value string) {
+			h.want(201, "POST", "/faults", fmt.Sprintf(`{"operation":%q,"path":{%q:%q},"status":418}`, operation, parameter, rule))
+			send(value)
+		}
+	}
+	body := func(operation, member string, send func(string)) func(rule, value string) {
+		return func(rule, value string) {
+			h.want(201, "POST", "/faults", fmt.Sprintf(`{"operation":%q,"body":{%q:%q},"status":418}`, operation, member, rule))
+			send(value)
+		}
+	}
+	for name, tt := range map[string]struct {
+		do        func(rule, value string)
+		spellings []string
+		other     string
+	}{
+		"mailbox":   {path("get-mailbox", "mailbox", func(v string) { c.do("GET", "/mailboxes/"+url.PathEscape(v), "") }), addresses, "john@bücher.com"},
+		"domain":    {path("get-domain", "domain", func(v string) { c.do("GET", "/domains/"+url.PathEscape(v), "") }), domains, "buecher.com"},
+		"record":    {path("delete-dns-record", "dns_record_id", func(v string) { c.do("DELETE", "/dns-records/"+v, "") }), []string{record, "0" + record, "+" + record}, record + "0"},
+		"in a body": {body("create-mailbox", "domain", func(v string) { c.do("POST", "/mailboxes", `{"domain":"`+v+`"}`) }), domains, "buecher.com"},
+		"local":     {body("create-mailbox", "local_part", func(v string) { c.do("POST", "/mailboxes", `{"local_part":"`+v+`"}`) }), []string{"joe", "JOE"}, "jo"},
+		"target":    {body("create-forwarding", "target_email", func(v string) { c.do("POST", "/forwarding", `{"target_email":"`+v+`"}`) }), addresses[:4], "john@bücher.com"},
+		"workspace": {body("create-forwarding", "workspace_id", func(v string) { c.do("POST", "/forwarding", `{"workspace_id":"`+v+`"}`) }), workspaces, domain},
+		"name":      {body("create-workspace", "name", func(v string) { c.do("POST", "/workspaces", `{"name":"`+v+`"}`) }), []string{"Sales.com"}, "sales.com"},
+		"of record": {body("create-dns-record", "name", func(v string) { c.do("POST", "/dns-records", `{"domain":"`+domain+`","name":"`+v+`"}`) }), []string{"www", "WWW", "www.bücher.com", "www.xn--bcher-kva.com."}, "ww"},
+	} {
+		for _, rule := range tt.spellings {
+			for _, value := range append(tt.spellings, tt.other) {
+				h.want(204, "DELETE", "/faults", "")
+				tt.do(rule, value)
+				fired := h.plane.Faults.Rules()[0].Fired
+				assert.Check(t, (fired == 1) == (value != tt.other), "%s: a fault for %q and a request for %q", name, rule, value)
+			}
+		}
+	}
+	for _, id := range []string{"-1", "0", "99999999999999999999", "1.0", "1e3"} {
+		h.want(422, "POST", "/faults", `{"operation":"get-dns-record","path":{"dns_record_id":"`+id+`"},"status":500}`)
+	}
 }
 
 func TestFaultSelection(t *testing.T) {

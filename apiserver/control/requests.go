@@ -43,8 +43,8 @@ func (h server) addFault(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	if rule.Account != "" {
-		if err := h.checkReachable(rule.Account); err != nil {
+	for _, account := range []string{rule.Account, rule.Path["account_id"]} {
+		if err := h.checkReachable(account); account != "" && err != nil {
 			return nil, err
 		}
 	}

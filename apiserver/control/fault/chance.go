@@ -3,14 +3,11 @@ package fault
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
@@ -29,10 +26,9 @@ func (a *activeRule) draw(purpose string, at attempt) float64 {
 }
 
 // attemptOf counts a request and returns its attempt.
-func (i *Injector) attemptOf(r *http.Request, body []byte) attempt {
-	operation := apiserver.RequestOf(r.Context()).Operation
-	at := attempt{operation: operation.ID, key: i.keyOf(r, body)}
-	counter := operation.PathValues(r.URL)["account_id"] + " " + at.operation + " " + at.key
+func (i *Injector) attemptOf(v values) attempt {
+	at := attempt{operation: v.request.Operation.ID, key: v.key()}
+	counter := api.CanonicalID(v.path["account_id"]) + " " + at.operation + " " + at.key
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.attempts == nil {
@@ -43,25 +39,20 @@ func (i *Injector) attemptOf(r *http.Request, body []byte) attempt {
 	return at
 }
 
-// keyOf returns the natural key of a request: the object in its path, or else the request's
-// parameters and the members of its body that identify objects, with names in place of ids. It
-// contains no secret.
-func (i *Injector) keyOf(r *http.Request, body []byte) string {
-	request := apiserver.RequestOf(r.Context())
-	path, query := request.Operation.PathValues(r.URL), r.URL.Query()
-	var members map[string]any
-	_ = json.Unmarshal(body, &members) // members is nil for another body
+// key returns the natural key of a request: the object in its path, or else the request's parameters
+// and the members of its body that identify objects, with names in place of ids. It contains no secret.
+func (v values) key() string {
 	inPath, others := []string{}, []string{}
-	for _, f := range api.FieldsOf(request.Operation.Request) {
+	for _, f := range api.FieldsOf(v.request.Operation.Request) {
 		switch {
 		case f.In == "path" && f.Name != "account_id":
-			inPath = append(inPath, f.Name+"="+i.nameOf(request, path[f.Name]))
-		case f.In == "query" && query.Has(f.Name) && f.Format != api.FormatTime:
-			others = append(others, f.Name+"="+i.valueOf(request, f, query.Get(f.Name)))
+			inPath = append(inPath, f.Name+"="+v.nameOf(v.canonical(f, v.path[f.Name])))
+		case f.In == "query" && v.query.Has(f.Name) && f.Format != api.FormatTime:
+			others = append(others, f.Name+"="+v.text(f, v.query.Get(f.Name)))
 		case f.In == "body":
 			for _, m := range f.Members {
-				if value := members[m.Name]; value != nil && identifies(request.Operation, m) {
-					others = append(others, m.Name+"="+i.valueOf(request, m, value))
+				if value := v.body[m.Name]; value != nil && identifies(v.request.Operation, m) {
+					others = append(others, m.Name+"="+v.text(m, value))
 				}
 			}
 		}
@@ -80,46 +71,28 @@ func identifies(operation api.Spec, f *api.Field) bool {
 	return (f.Kind == reflect.String || f.Kind == reflect.Slice) && f.Format != api.FormatTime && !secret && !person
 }
 
-// valueOf returns a value as text, with names in place of ids, and with the elements of a list in
-// order.
-func (i *Injector) valueOf(request apiserver.Request, f *api.Field, value any) string {
+// text returns a value as text, with names in place of ids, and with the elements of a list in order.
+func (v values) text(f *api.Field, value any) string {
 	var parts []string
 	switch value := value.(type) {
 	case string:
 		if api.IsID(value) {
-			return i.nameOf(request, value)
+			return v.nameOf(api.CanonicalID(value))
 		}
-		return value
+		return v.canonical(f, value)
 	case []any:
 		for _, element := range value {
-			parts = append(parts, i.valueOf(request, f.Element, element))
+			parts = append(parts, v.text(elementOf(f), element))
 		}
 		slices.Sort(parts)
 		return strings.Join(parts, ",")
 	case map[string]any:
 		for _, m := range f.Members {
-			if identifies(request.Operation, m) {
-				parts = append(parts, i.valueOf(request, m, value[m.Name]))
+			if identifies(v.request.Operation, m) {
+				parts = append(parts, v.text(m, value[m.Name]))
 			}
 		}
 		return strings.Join(parts, " ")
 	}
 	return fmt.Sprint(value)
-}
-
-// nameOf returns the name of the object with an id, also after its deletion, and any other text
-// unchanged.
-func (i *Injector) nameOf(request apiserver.Request, id string) string {
-	name := ""
-	if request.NameOf != nil {
-		name = request.NameOf(id)
-	}
-	if name != "" {
-		i.names.Store(id, name)
-		return name
-	}
-	if known, ok := i.names.Load(id); ok {
-		return known.(string)
-	}
-	return id
 }

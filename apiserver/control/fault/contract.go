@@ -1,13 +1,13 @@
 package fault
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -37,6 +37,9 @@ func (r Rule) selectorProblems(members map[string]any) (problems []string) {
 	if _, given := members["account"]; given && !api.IsID(r.Account) {
 		problems = append(problems, "account: must be the account's UUID")
 	}
+	if id := r.Path["account_id"]; id != "" && r.Account != "" && api.CanonicalID(id) != api.CanonicalID(r.Account) {
+		problems = append(problems, "path: account_id: is another account than account; leave it out")
+	}
 	for _, name := range []string{"path", "body", "headers"} {
 		if object, given := members[name].(map[string]any); given && len(object) == 0 {
 			problems = append(problems, name+": is empty; leave it out to select all requests")
@@ -47,27 +50,36 @@ func (r Rule) selectorProblems(members map[string]any) (problems []string) {
 		return problems
 	}
 	body, _ := members["body"].(map[string]any)
+	pathNames, bodyNames := slices.Sorted(maps.Keys(r.Path)), slices.Sorted(maps.Keys(body))
 	var reasons, parameters, bodyMembers []string
-	for n, operation := range operations {
+	for _, operation := range operations {
 		found := r.unfit(operation, body)
 		if found == nil {
 			return problems
 		}
-		if n == 0 {
-			reasons = found
+		ofPath, ofBody := operation.PathParameters(), memberNames(operation.Body())
+		if r.Operation != Any || reasons == nil && containsAll(ofPath, pathNames) && containsAll(ofBody, bodyNames) {
+			reasons = found // of the operation that the rule is probably for
 		}
-		parameters = append(parameters, operation.PathParameters()...)
-		bodyMembers = append(bodyMembers, memberNames(operation.Body())...)
+		parameters, bodyMembers = append(parameters, ofPath...), append(bodyMembers, ofBody...)
 	}
 	if r.Operation != Any {
 		return append(problems, reasons...)
 	}
-	unknown := append(unknownNames("path: %q is no parameter of any operation%s", slices.Sorted(maps.Keys(r.Path)), parameters),
-		unknownNames("body: %q is no member of any operation's body%s", slices.Sorted(maps.Keys(body)), bodyMembers)...)
+	unknown := append(unknownNames("path: %q is no parameter of any operation%s", pathNames, parameters),
+		unknownNames("body: %q is no member of any operation's body%s", bodyNames, bodyMembers)...)
 	if unknown == nil {
-		unknown = []string{"operation: the other members select no request of any operation; name one instead of * to see why"}
+		reason := "no operation takes all of them"
+		if reasons != nil {
+			reason = strings.Join(reasons, ", ")
+		}
+		unknown = []string{"operation: the other members select no request of any operation: " + reason}
 	}
 	return append(problems, unknown...)
+}
+
+func containsAll(list, names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(list, name) })
 }
 
 // unknownNames returns a problem in a format for each unknown name and its suggestion.
@@ -110,7 +122,9 @@ func checkParameter(operation api.Spec, name, value string) error {
 	var err error
 	switch f := fields[i]; {
 	case f.Kind == reflect.Int64:
-		err = f.Check(json.Number(value)).Rule()
+		if n, invalid := strconv.ParseInt(value, 10, 64); invalid != nil || n < 1 {
+			err = errors.New("must be a whole number from 1")
+		}
 	case f.Format != "":
 		err = f.Check(value).Rule()
 	case api.IsID(value):
@@ -125,7 +139,8 @@ func checkParameter(operation api.Spec, name, value string) error {
 	return nil
 }
 
-// memberProblems checks a member of a request body.
+// memberProblems checks a member of a request body by its declared type, limits and words. It accepts
+// values that the API refuses by other rules, because a fault acts before the API checks them.
 func memberProblems(contract *api.Field, name string, value any) (problems []string) {
 	if contract == nil {
 		return []string{"body: the operation takes no body"}
@@ -139,6 +154,13 @@ func memberProblems(contract *api.Field, name string, value any) (problems []str
 	}
 	for _, p := range contract.Members[i].Validate(value, true) {
 		problems = append(problems, "body: "+strings.Join(p.Loc[1:], ".")+": "+p.Rule().Error())
+	}
+	if key, isText := value.(string); isText && name == "capability_key" {
+		var keys []string
+		for _, c := range api.Capabilities() {
+			keys = append(keys, string(c))
+		}
+		problems = append(problems, unknownNames("body: capability_key: there is no permission %q%s", []string{key}, keys)...)
 	}
 	return problems
 }
@@ -163,13 +185,16 @@ func headerProblems(member string, headers map[string]string, without []string) 
 	if headers != nil && len(headers) == 0 && member != "headers" {
 		problems = append(problems, member+": is empty; leave it out")
 	}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
+	names := slices.Sorted(maps.Keys(headers))
+	for n, name := range names {
 		var err error
 		switch value := headers[name]; {
 		case !httpguts.ValidHeaderFieldName(name):
 			err = errors.New("is no name of a header; write it as in User-Agent")
 		case slices.Contains(without, http.CanonicalHeaderKey(name)):
 			err = errors.New("can't be used, because the server handles this header itself")
+		case slices.ContainsFunc(names[:n], func(other string) bool { return strings.EqualFold(name, other) }):
+			err = errors.New("is given twice; upper and lower case make no difference")
 		case value == "":
 			err = errors.New("is empty; leave it out")
 		case !httpguts.ValidHeaderFieldValue(value):

@@ -38,7 +38,6 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // ErrNotFound is returned for the id of a rule that does not exist.
@@ -240,13 +239,10 @@ func (i *Injector) pick(r *http.Request) (*firing, *http.Request) {
 		return nil, r
 	}
 	r, body := withBodyRead(r)
+	v := i.valuesOf(r, body)
 	f := new(firing)
 	if chance {
-		f.attempt = i.attemptOf(r, body)
-	}
-	request := apiserver.RequestOf(r.Context())
-	same := func(value, want string) bool {
-		return strings.EqualFold(value, want) || api.IsID(value) != api.IsID(want) && strings.EqualFold(i.nameOf(request, value), i.nameOf(request, want))
+		f.attempt = i.attemptOf(v)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -255,7 +251,7 @@ func (i *Injector) pick(r *http.Request) (*firing, *http.Request) {
 	}
 	f.interrupted = i.interrupted
 	for _, a := range i.inOrder() {
-		if !a.selects(operation, r, body, same) || !a.fires(f.attempt) {
+		if !a.selects(v, r.Header) || !a.fires(f.attempt) {
 			continue
 		}
 		if a.Truncate == nil { // otherwise the response decides

@@ -39,11 +39,11 @@ type Rule struct {
 	// Account restricts the rule to one account, by its UUID.
 	Account string `json:"account,omitempty"`
 	// Path restricts the rule to path parameters, such as
-	// {"mailbox": "jane@example.com"}. Values are compared ignoring case; a mailbox or a domain may
-	// be given by its name or its id, whichever the client sends.
+	// {"mailbox": "jane@example.com"}. A mailbox or a domain may be given by its name or its id,
+	// whichever the client sends, and in any spelling that the API accepts.
 	Path map[string]string `json:"path,omitzero"`
 	// Body restricts the rule to request bodies with these members, such as {"local_part": "jane"}.
-	// Values are compared exactly, except for the name and the id of the same object.
+	// Values are compared like those of Path, and exactly if they identify no object.
 	Body map[string]any `json:"body,omitzero"`
 	// Headers restricts the rule to headers that contain these texts, ignoring case, such as
 	// {"User-Agent": "terraform/1.11"}.
@@ -187,38 +187,35 @@ func count(conditions ...bool) (n int) {
 	return n
 }
 
-// selects reports whether the rule selects a request. same compares a value with the rule's.
-func (r Rule) selects(operation api.Spec, req *http.Request, body []byte, same func(value, want string) bool) bool {
-	if !r.names(operation) {
+// selects reports whether the rule selects a request.
+func (r Rule) selects(v values, header http.Header) bool {
+	if !r.names(v.request.Operation) || r.Account != "" && api.CanonicalID(v.path["account_id"]) != api.CanonicalID(r.Account) {
 		return false
 	}
 	for name, part := range r.Headers {
-		if !strings.Contains(strings.ToLower(strings.Join(req.Header.Values(name), ", ")), strings.ToLower(part)) {
+		if !strings.Contains(strings.ToLower(strings.Join(header.Values(name), ", ")), strings.ToLower(part)) {
 			return false
 		}
 	}
-	var members map[string]any
-	if r.Body != nil {
-		_ = json.Unmarshal(body, &members) // members is nil for another body
-	}
-	for name, want := range r.Body {
-		value, ok := members[name]
-		text, _ := value.(string)
-		wanted, _ := want.(string)
-		if !ok || !reflect.DeepEqual(value, want) && !(api.IsID(text) != api.IsID(wanted) && same(text, wanted)) {
-			return false
+	matched := 0
+	for _, f := range api.FieldsOf(v.request.Operation.Request) {
+		if want, ok := r.Path[f.Name]; ok && f.In == "path" {
+			if !v.same(f, v.path[f.Name], want) {
+				return false
+			}
+			matched++
+		}
+		for _, m := range f.Members {
+			want, wanted := r.Body[m.Name]
+			if value, sent := v.body[m.Name]; wanted && f.In == "body" {
+				if !sent || !v.same(m, value, want) {
+					return false
+				}
+				matched++
+			}
 		}
 	}
-	values := operation.PathValues(req.URL)
-	if r.Account != "" && api.CanonicalID(values["account_id"]) != api.CanonicalID(r.Account) {
-		return false
-	}
-	for name, want := range r.Path {
-		if value, ok := values[name]; !ok || !same(value, want) {
-			return false
-		}
-	}
-	return true
+	return matched == len(r.Path)+len(r.Body)
 }
 
 func (r Rule) names(operation api.Spec) bool {
