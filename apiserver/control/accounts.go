@@ -137,7 +137,7 @@ func (h server) outbox(r *http.Request) (any, error) {
 		return "the other messages are to " + strings.Join(recipients[max(0, len(recipients)-nearestMessages):], ", ")
 	})
 	if err == nil && prefersHTML(r) {
-		return outboxPage(items)
+		return outboxPage(items, to != "" || rule != "")
 	}
 	return map[string]any{"items": items}, err
 }

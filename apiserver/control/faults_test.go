@@ -203,6 +203,25 @@ func TestTruncateFault(t *testing.T) {
 	})
 }
 
+// TestResponseBody checks that the body of a response is sent as given.
+func TestResponseBody(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for body, want := range map[string]string{
+		`{"n":9007199254740993,"f":1.0,"a":null}`: `{"n":9007199254740993,"f":1.0,"a":null}`,
+		`[1e2]`: `[1e2]`, `1.0`: `1.0`, `null`: `null`, `false`: `false`, `"<h1>x</h1>"`: `<h1>x</h1>`, `""`: ``, `"null"`: `null`,
+	} {
+		h.want(204, "DELETE", "/faults", "")
+		h.want(201, "POST", "/faults", `{"operation":"list-domains","response":{"status":200,"body":`+body+`}}`)
+		a := h.inProcess.do("GET", "/domains", "")
+		assert.Check(t, is.Equal(strings.TrimSpace(a.body), want))
+		assert.Check(t, (body[0] == '"') == (a.header.Get("Content-Type") != "application/json"), "%s: %v", body, a.header)
+		listed := h.raw("GET", "/faults", "").Body.String()
+		assert.Check(t, is.Contains(listed, body))
+	}
+	h.want(422, "POST", "/faults", `{"operation":"*","response":{"status":204,"body":null}}`)
+}
+
 // TestSpellings checks that a fault selects a request in any spelling of the same values, and no other one.
 func TestSpellings(t *testing.T) {
 	t.Parallel()

@@ -234,7 +234,7 @@ func namesLoopback(hostPort string) bool {
 // maxBytes limits request bodies. A fixture may contain tens of thousands of mailboxes.
 const maxBytes = 64 << 20
 
-// decode decodes a JSON object strictly. An empty body counts as {}.
+// decode decodes a JSON object strictly, and refuses empty texts. An empty body counts as {}.
 func decode(r *http.Request, v any) error {
 	body, err := io.ReadAll(r.Body)
 	if err == nil && len(bytes.TrimSpace(body)) > 0 {
@@ -242,6 +242,13 @@ func decode(r *http.Request, v any) error {
 	}
 	if err != nil {
 		return invalid(err)
+	}
+	var members map[string]any
+	_ = json.Unmarshal(body, &members) // decoded before
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if members[name] == "" {
+			return invalid(fmt.Errorf("%s: is empty; give it a value, or leave it out", name))
+		}
 	}
 	return nil
 }

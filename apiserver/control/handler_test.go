@@ -80,6 +80,10 @@ func TestAccounts(t *testing.T) {
 	assert.Check(t, strings.Contains(result["error"].(string), accountID), "%v", result)
 	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"account_id":"x"}`)
 	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"id":"x"}`)
+	for _, name := range []string{"account_id", "token"} {
+		result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"`+name+`":""}`)
+		assert.Check(t, is.Contains(result["error"], name+": is empty"))
+	}
 	for _, body := range []string{``, `{}`} {
 		made := h.want(http.StatusCreated, http.MethodPost, "/accounts", body)
 		assert.Check(t, made["account_id"] != accountID && made["token"] != "", "%v", made)

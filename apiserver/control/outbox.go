@@ -54,11 +54,11 @@ func (p page) write(w http.ResponseWriter) {
 	_, _ = w.Write(p.html) // the browser may have disconnected
 }
 
-// outboxPage returns the page with messages, the newest first.
-func outboxPage(messages []email.Message) (any, error) {
+// outboxPage returns the page with messages, the newest first. filtered means that there may be others.
+func outboxPage(messages []email.Message, filtered bool) (any, error) {
 	slices.Reverse(messages)
 	var b bytes.Buffer
-	err := outboxTemplate.Execute(&b, messages)
+	err := outboxTemplate.Execute(&b, map[string]any{"Messages": messages, "Filtered": filtered})
 	return page{outboxCSP, b.Bytes()}, err
 }
 

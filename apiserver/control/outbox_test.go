@@ -37,6 +37,8 @@ func TestOutboxPage(t *testing.T) {
 	assert.Check(t, is.Contains(page.Header().Get("Content-Security-Policy"), "default-src 'none'"))
 	filtered := h.raw(http.MethodGet, "/outbox?to=b@example.org", "", "Accept", "text/html").Body.String()
 	assert.Check(t, !strings.Contains(filtered, "c@example.org"), "the page ignores its filter")
+	none := h.raw(http.MethodGet, "/outbox?to=d@example.org", "", "Accept", "text/html").Body.String()
+	assert.Check(t, strings.Contains(none, "No message matches") && !strings.Contains(none, "There is no message"), none)
 
 	part := h.raw(http.MethodGet, "/outbox/"+message["id"].(string), "")
 	policy := part.Header().Get("Content-Security-Policy")

@@ -26,8 +26,8 @@
 package fault
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // ErrNotFound is returned for the id of a rule that does not exist.
@@ -82,7 +83,8 @@ type activeRule struct {
 
 // Add appends a rule and returns its id. The error lists all problems of the rule.
 func (i *Injector) Add(r Rule) (id string, err error) {
-	data, err := json.Marshal(r)
+	data, err := api.EncodeJSON(r)
+	data = bytes.TrimSpace(data)
 	if err == nil {
 		r, err = ParseRule(data) // decodes the values of Body to the same types as a request's
 	}

@@ -121,6 +121,7 @@ func ParseRule(data []byte) (Rule, error) {
 	problems := r.selectorProblems(members)
 	problems = append(problems, limitProblems("", r, members)...)
 	if r.Response != nil {
+		r.Response.Body = bodyOf(data)
 		response, _ := members["response"].(map[string]any)
 		problems = append(problems, limitProblems("response.", *r.Response, response)...)
 		problems = append(problems, headerProblems("response.headers", r.Response.Headers, sentByNetHTTP)...)
@@ -155,6 +156,24 @@ func ParseRule(data []byte) (Rule, error) {
 		return Rule{}, errors.New(strings.Join(problems, "; "))
 	}
 	return r, nil
+}
+
+// bodyOf returns the body of a rule's response: a text, or JSON exactly as given, also a null, or nil.
+func bodyOf(rule []byte) any {
+	var given struct {
+		Response struct {
+			Body json.RawMessage `json:"body"`
+		} `json:"response"`
+	}
+	_ = json.Unmarshal(rule, &given) // decoded before
+	var text *string
+	switch err := json.Unmarshal(given.Response.Body, &text); {
+	case err == nil && text != nil:
+		return *text
+	case given.Response.Body == nil:
+		return nil
+	}
+	return given.Response.Body
 }
 
 // decodeObject decodes a JSON object, with numbers as api.Field checks them.

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,7 +46,7 @@ func Unmarshal(data []byte, v any) error {
 	case isSemantic && errors.Is(semantic.Err, json.ErrUnknownName):
 		offset, pointer = semantic.ByteOffset, semantic.JSONPointer.Parent()
 		message = fmt.Sprintf("unknown field %q; %s", semantic.JSONPointer.LastToken(), spelling.Allowed(semantic.JSONPointer.LastToken(), fieldsOf(semantic.GoType)))
-	case isSemantic && semantic.Err != nil && semantic.JSONKind != jsontext.KindNumber:
+	case isSemantic && semantic.Err != nil && semantic.JSONKind != jsontext.KindNumber && semantic.GoType != reflect.TypeFor[time.Time]():
 		offset, pointer, message = semantic.ByteOffset, semantic.JSONPointer, semantic.Err.Error()
 	case isSemantic:
 		offset, pointer = semantic.ByteOffset, semantic.JSONPointer
@@ -64,6 +65,9 @@ func Unmarshal(data []byte, v any) error {
 // free-form JSON null is a value.
 func refuseNull(d *jsontext.Decoder, v any) error {
 	if _, freeForm := v.(*any); d.PeekKind() == jsontext.KindNull && !freeForm {
+		if err := d.SkipValue(); err != nil { // only the first letter is that of a null
+			return err
+		}
 		return errors.New("must not be null; leave the field out")
 	}
 	return errors.ErrUnsupported // decode it as usual
@@ -102,6 +106,8 @@ func jsonForm(t reflect.Type) string {
 	switch kind := t.Kind(); {
 	case ok:
 		return described.JSONForm()
+	case t == reflect.TypeFor[time.Time]():
+		return "a time of RFC 3339, such as 2030-01-01T00:00:00Z"
 	case kind == reflect.Bool:
 		return "true or false"
 	case kind == reflect.Struct, kind == reflect.Map:
