@@ -175,7 +175,8 @@ func TestFiltersFollowTheContract(t *testing.T) {
 	for path, wrong := range map[string]map[string][]string{
 		"/journal": {
 			"operation": {"create-mailbx"}, "method": {"DELET"}, "account": {"oops", sample.UnknownID}, "fault": {"oops", "f0", "f9", "f01"}, "credential": {"tokens"},
-			"status": {"0", "9", "600", "2xx"}, "since": {"-1", "x", "99"}, "count": {"-1", "one", ">=1"}, "min_count": {"-1"}, "max_count": {"1.5"}, "wait": {"5", "-1s", "2h"},
+			"path":   {"/mailboxs", "/mailboxes?domain=example.com", "/domain/", "mailboxs"},
+			"status": {"0", "9", "101", "600", "2xx"}, "since": {"-1", "x", "99"}, "count": {"-1", "one", ">=1"}, "min_count": {"-1"}, "max_count": {"1.5"}, "wait": {"5", "-1s", "2h"},
 		},
 		"/outbox":       {"to": {"notanaddress", "a@", "a@b@c"}, "forwarding_id": {"oops"}},
 		"/faults/" + id: {"held": {"-1", "x"}, "timeout": {"5", "2h", "1s"}},
@@ -186,6 +187,22 @@ func TestFiltersFollowTheContract(t *testing.T) {
 			}
 		}
 	}
+	for query, want := range map[string]string{
+		"body=x&method=DELETE": "body:", "operation=get-mailbox&path=/domains": "path:", "operation=list-mailboxes&path=/mailboxes/bulk": "path:",
+		"fault=" + id + "&operation=get-mailbox": "operation:", "fault=" + id + "&method=POST": "method:",
+		"fault=" + h.add(fault.Rule{Operation: fault.Any, Status: 503}) + "&status=500": "status:", "fault=" + h.add(fault.Rule{Operation: fault.Any, Drop: fault.After}) + "&status=500": "status:",
+	} {
+		refuse("/journal?"+query, want)
+	}
+	for _, query := range []string{
+		"path=/jane", "path=jane@example.com", "path=/mail", "path=mailboxes", "path=/domains", "path=" + accountID + "/mailboxes", "path=/console", "path=/verify-forwarding/x", "path=boxes/jane", "path=/v1/public", "path=sales",
+		"operation=get-mailbox&path=/mailboxes/jane@example.com", "operation=get-mailbox&path=jane", "operation=list-mailboxes&path=/mailboxes", "operation=create-mailboxes&path=/bulk", "operation=get-domain&path=/domains/example.com",
+		"fault=" + id + "&operation=list-domains&method=get&status=200",
+	} {
+		h.want(200, "GET", "/journal?"+query, "")
+	}
+	h.want(204, "DELETE", "/faults", "")
+	h.add(fault.Rule{Operation: "list-domains", Hold: fault.Before})
 	methods := []string{"GET", "POST", "PATCH", "DELETE"}
 	for _, op := range api.Specs() {
 		query := "/journal?operation=" + op.ID
@@ -211,6 +228,7 @@ func TestFiltersFollowTheContract(t *testing.T) {
 	for want, f := range map[string]journal.Filter{
 		"operation: unknown id": {Operation: "create-mailbx"}, "method: unknown": {Method: "DELET"}, "account:": {AccountID: "oops"},
 		"fault:": {Fault: "oops"}, "credential:": {Credential: "x"}, "status:": {Status: 9}, "since:": {Since: -1}, "body:": {Operation: "list-domains", Body: "x"},
+		"fault: there was no": {Fault: "f99"}, "status: a successful": {Operation: "create-mailbox", Status: 204}, "path:": {Path: "/mailboxs"},
 	} {
 		func() {
 			defer func() { assert.Check(t, is.Contains(fmt.Sprint(recover()), want)) }()

@@ -76,6 +76,7 @@ func (p *Plane) Middleware(next http.Handler) http.Handler {
 	if p.Replay != nil {
 		next = p.Replay.Middleware(next)
 	}
+	p.Journal.Faults = &p.Faults
 	next = p.inFlight.middleware(p.Journal.Middleware(p.Faults.Middleware(next), p.Clock.Now))
 	p.addHostile()
 	return next

@@ -141,37 +141,18 @@ func (h server) journalFilter(r *http.Request) (journal.Filter, error) {
 	if withStatus && status == 0 {
 		filter.Status = -1 // not every status
 	}
-	if err = cmp.Or(err, errSince, filter.Check()); err != nil {
+	if err = cmp.Or(err, errSince, h.Journal.Check(filter)); err != nil {
 		return filter, invalid(err)
 	}
 	if last, _ := h.Journal.Last(); filter.Since > last {
 		return filter, invalid(fmt.Errorf("since: the seq of the newest request is %d", last))
 	}
-	if filter.Fault != "" && !h.Faults.Added(filter.Fault) {
-		return filter, invalid(fmt.Errorf("fault: there was no fault %s", filter.Fault))
-	}
 	if filter.Operation != "" {
-		if err := cmp.Or(h.checkOffered(filter.Operation), h.checkStatus(filter)); err != nil {
+		if err := h.checkOffered(filter.Operation); err != nil {
 			return filter, err
 		}
 	}
 	return filter, h.checkJournaled(r.Context(), filter.AccountID)
-}
-
-// checkStatus returns an error for a status that neither the operation nor a fault has as its success.
-func (h server) checkStatus(f journal.Filter) error {
-	success := 0
-	for _, s := range api.Specs() {
-		if s.ID == f.Operation {
-			success = s.Status
-		}
-	}
-	sent := func(s fault.State) bool { return s.Response != nil && s.Response.Status == f.Status }
-	if f.Status == 0 || f.Status >= http.StatusBadRequest || f.Status == success || slices.ContainsFunc(h.Faults.Rules(), sent) ||
-		len(h.Journal.Entries(journal.Filter{Operation: f.Operation, Status: f.Status})) > 0 {
-		return nil
-	}
-	return invalid(fmt.Errorf("status: a successful %s responds with %d", f.Operation, success))
 }
 
 // checkJournaled returns an error for the id of an account without requests that the service does not

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agext/levenshtein"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/spelling"
 )
 
@@ -36,12 +39,14 @@ var (
 func (f Filter) Check() error {
 	var ids []string
 	var operation api.Spec
-	takesBody := f.Method == "" || !strings.EqualFold(f.Method, http.MethodGet)
+	takesBody := false
 	for _, s := range api.Specs() {
 		ids = append(ids, s.ID)
 		if s.ID == f.Operation {
-			operation, takesBody = s, s.Body() != nil
+			operation = s
 		}
+		selected := (f.Operation == "" || s.ID == f.Operation) && (f.Method == "" || strings.EqualFold(s.Method, f.Method))
+		takesBody = takesBody || selected && s.Body() != nil
 	}
 	switch {
 	case f.Operation != "" && operation.ID == "":
@@ -56,14 +61,112 @@ func (f Filter) Check() error {
 		return fmt.Errorf("fault: %q is no id of a fault, such as f1", f.Fault)
 	case f.Credential != "" && !slices.Contains(credentials, f.Credential):
 		return fmt.Errorf("credential: must be one of %s%s", strings.Join(credentials, ", "), spelling.Suggestion(f.Credential, credentials))
-	case f.Status != 0 && (f.Status < 100 || f.Status > 599):
-		return errors.New("status: must be a status code, 100 to 599; use fault for requests that got none")
+	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
+		return errors.New("status: must be a status code, 200 to 599; use fault for requests that got none")
 	case f.Body != "" && !takesBody:
 		return fmt.Errorf("body: %s takes no body", cmp.Or(operation.ID, strings.ToUpper(f.Method)))
 	case f.Since < 0:
 		return errors.New("since: must be the seq of an entry")
 	}
+	return checkPath(f.Path, operation)
+}
+
+// Check is Filter.Check, and also compares the filter with the faults.
+func (j *Journal) Check(f Filter) error {
+	if err := f.Check(); err != nil || j.Faults == nil {
+		return err
+	}
+	success, faultMethod := 0, ""
+	applied, removed := j.Faults.Rule(f.Fault)
+	for _, s := range api.Specs() {
+		if s.ID == f.Operation {
+			success = s.Status
+		}
+		if s.ID == applied.Operation {
+			faultMethod = s.Method
+		}
+	}
+	switch {
+	case f.Fault != "" && !j.Faults.Added(f.Fault):
+		return fmt.Errorf("fault: there was no fault %s", f.Fault)
+	case f.Fault == "" || removed != nil:
+	case f.Operation != "" && applied.Operation != fault.Any && applied.Operation != f.Operation:
+		return fmt.Errorf("operation: the fault %s is for %s", f.Fault, applied.Operation)
+	case f.Method != "" && faultMethod != "" && !strings.EqualFold(f.Method, faultMethod):
+		return fmt.Errorf("method: the fault %s is for %s, a %s", f.Fault, applied.Operation, faultMethod)
+	case f.Status != 0 && applied.Drop != "":
+		return fmt.Errorf("status: a request that the fault %s drops gets no response; leave the status out", f.Fault)
+	case f.Status != 0 && !slices.Contains([]int{0, f.Status}, applied.Status), f.Status != 0 && applied.Response != nil && applied.Response.Status != f.Status:
+		return fmt.Errorf("status: the fault %s responds with another one", f.Fault)
+	}
+	sent := func(s fault.State) bool { return s.Response != nil && s.Response.Status == f.Status }
+	if success == 0 || f.Status == 0 || f.Status >= http.StatusBadRequest || f.Status == success || slices.ContainsFunc(j.Faults.Rules(), sent) ||
+		len(j.matching(Filter{Operation: f.Operation, Status: f.Status})) > 0 {
+		return nil
+	}
+	return fmt.Errorf("status: a successful %s responds with %d", f.Operation, success)
+}
+
+// checkPath returns an error for a text that no path of an operation contains, or, without an operation,
+// for a misspelt word of the API's paths.
+func checkPath(text string, operation api.Spec) error {
+	if strings.ContainsAny(text, "?#") {
+		return errors.New("path: a path has no parameters; leave out the ? and the text after it")
+	}
+	var words []string
+	for _, s := range api.Specs() {
+		for word := range strings.SplitSeq(s.Path, "/") {
+			if word != "" && word[0] != '{' && !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	if strings.Contains(text, "@") { // an address, which may contain slashes
+		return nil
+	}
+	parts := strings.Split(text, "/")
+	if operation.ID != "" {
+		route := strings.Split(operation.Path, "/")
+		for start := range route {
+			if fits(parts, route[start:], words) {
+				return nil
+			}
+		}
+		return fmt.Errorf("path: every path of %s is %s", operation.ID, operation.Path)
+	}
+	for n, part := range parts {
+		partial := func(word string) bool {
+			return n == len(parts)-1 && strings.HasPrefix(word, part) || n == 0 && strings.HasSuffix(word, part)
+		}
+		misspelt := func(word string) bool { return len(word) > 4 && levenshtein.Distance(part, word, nil) == 1 }
+		if i := slices.IndexFunc(words, misspelt); i >= 0 && !slices.Contains(words, part) && !slices.ContainsFunc(words, partial) {
+			return fmt.Errorf("path: no path of the API contains %q; did you mean %s?", part, words[i])
+		}
+	}
 	return nil
+}
+
+// fits reports whether a route begins with the parts of a text: the first may be the end of a segment, and
+// the last the beginning of one. A word of another route is no parameter.
+func fits(parts, route, words []string) bool {
+	if len(parts) > len(route) {
+		return false
+	}
+	for n, part := range parts {
+		segment := route[n]
+		isParameter := strings.HasPrefix(segment, "{")
+		first, last := n == 0, n == len(parts)-1
+		switch {
+		case isParameter && !slices.Contains(words, part):
+		case first && last && strings.Contains(segment, part) && !isParameter:
+		case first && strings.HasSuffix(segment, part) && !isParameter:
+		case last && strings.HasPrefix(segment, part) && !isParameter:
+		case segment == part:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (f Filter) matches(e Entry) bool { return e.Seq > f.Since && f.differences(e) == nil }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
 // Size is the maximum number of entries in a Journal. The oldest are dropped first.
@@ -76,6 +78,8 @@ const (
 type Journal struct {
 	// Record receives each entry as a line of JSON, for ReadRecording; nil records nothing.
 	Record io.Writer
+	// Faults are the faults of the same service, for Check; nil checks less.
+	Faults *fault.Injector
 
 	mu      sync.Mutex
 	entries []Entry // in order
@@ -84,11 +88,15 @@ type Journal struct {
 }
 
 // Entries returns the matching entries in order. It panics if the filter is invalid, because a test
-// with such a filter could pass for the wrong reason; see Filter.Check.
+// with such a filter could pass for the wrong reason; see Check.
 func (j *Journal) Entries(f Filter) []Entry {
-	if err := f.Check(); err != nil {
+	if err := j.Check(f); err != nil {
 		panic("journal: " + err.Error())
 	}
+	return j.matching(f)
+}
+
+func (j *Journal) matching(f Filter) []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.DeleteFunc(append([]Entry{}, j.entries...), func(e Entry) bool { return !f.matches(e) })
