@@ -59,16 +59,16 @@ func (h server) listAccounts(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := []map[string]any{}
+	items := []listedAccount{}
 	for _, id := range ids {
-		items = append(items, map[string]any{"account_id": id, "isolated": false})
+		items = append(items, listedAccount{id, false})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(h.isolated)) {
-		items = append(items, map[string]any{"account_id": id, "isolated": true})
+		items = append(items, listedAccount{id, true})
 	}
-	return map[string]any{"items": items}, nil
+	return listOf[listedAccount]{items}, nil
 }
 
 func (h server) deleteAccount(r *http.Request) (any, error) {
@@ -139,7 +139,7 @@ func (h server) outbox(r *http.Request) (any, error) {
 	if err == nil && prefersHTML(r) {
 		return outboxPage(items, to != "" || rule != "")
 	}
-	return map[string]any{"items": items}, err
+	return listOf[email.Message]{items}, err
 }
 
 // nearestMessages limits the messages in the error of an assertion about the outbox.

@@ -411,6 +411,18 @@ func TestDocuments(t *testing.T) {
 			assert.Check(t, p["description"] != "", "%v: %v is not described", route, p["name"])
 		}
 	}
+	for schema, members := range map[string][]any{
+		"State": {"id", "operation", "matched", "fired", "held"}, "Entry": {"seq", "method", "path", "status"}, "Message": {"id", "to"}, "CreatedAccount": {"account_id", "token"},
+	} {
+		required, _ := schemas[schema].(map[string]any)["required"].([]any)
+		for _, member := range members {
+			assert.Check(t, is.Contains(required, member), schema)
+		}
+	}
+	for _, id := range []string{"/faults", "/accounts"} {
+		responses := document["paths"].(map[string]any)[id].(map[string]any)["post"].(map[string]any)["responses"].(map[string]any)
+		assert.Check(t, responses["201"] != nil, "%s: %v", id, responses)
+	}
 	properties := schemas["Rule"].(map[string]any)["properties"].(map[string]any)
 	assert.Check(t, properties["page_size"] != nil && properties["delay"].(map[string]any)["type"] == "string", "%v", properties)
 	schema := h.want(http.StatusOK, "GET", "/fixture/schema", "")

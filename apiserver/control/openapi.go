@@ -8,6 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
@@ -39,8 +42,77 @@ var operationIDs = map[string]string{
 	"POST /reset": "reset",
 }
 
+// listOf is the body of a list.
+type listOf[T any] struct {
+	Items []T `json:"items" nullable:"false"`
+}
+
+// journalList is the body of GET /journal.
+type journalList struct {
+	Items   []journal.Entry `json:"items" nullable:"false"`
+	LastSeq int64           `json:"last_seq"`
+	Dropped int64           `json:"dropped"`
+}
+
+// listedAccount is an account in the body of GET /accounts.
+type listedAccount struct {
+	AccountID string `json:"account_id"`
+	Isolated  bool   `json:"isolated"`
+}
+
+// responseBodies contains a value of the type of each response body that clients read the most. Other
+// bodies are any object.
+var responseBodies = map[string]any{
+	"GET /faults": listOf[fault.State]{}, "POST /faults": fault.State{}, "GET /faults/{id}": fault.State{},
+	"GET /journal": journalList{}, "GET /outbox": listOf[email.Message]{}, "GET /fixture": fixture.Fixture{},
+	"GET /accounts": listOf[listedAccount]{}, "POST /accounts": Account{},
+}
+
+// describeSuccess returns the responses to a successful request.
+func describeSuccess(e endpoint, registry huma.Registry) map[string]any {
+	id := e.Method + " " + e.Path
+	status := "200"
+	switch {
+	case e.Method == http.MethodDelete, strings.HasPrefix(e.Path, "/snapshots/"):
+		return map[string]any{"204": map[string]any{"description": "Done."}}
+	case id == "POST /faults", id == "POST /accounts":
+		status = "201"
+	}
+	html := map[string]any{"schema": map[string]string{"type": "string"}}
+	content := map[string]any{"application/json": map[string]any{"schema": map[string]string{"type": "object"}}}
+	if body, ok := responseBodies[id]; ok {
+		content["application/json"] = map[string]any{"schema": registry.Schema(reflect.TypeOf(body), true, "")}
+	}
+	switch e.Path {
+	case "/outbox":
+		content["text/html"] = html
+	case "/outbox/{id}":
+		content = map[string]any{"text/html": html}
+	}
+	return map[string]any{status: map[string]any{"description": "Done.", "content": content}}
+}
+
+// parameterSchema returns the schema of a query parameter.
+func parameterSchema(name string) map[string]any {
+	switch name {
+	case "count", "min_count", "max_count", "held", "since":
+		return map[string]any{"type": "integer", "minimum": 0}
+	case "status":
+		return map[string]any{"type": "integer", "minimum": 200, "maximum": 599}
+	}
+	return map[string]any{"type": "string"}
+}
+
+// schemaName returns the name of a type's schema. A fixture contains an Account too.
+func schemaName(t reflect.Type, hint string) string {
+	if t == reflect.TypeFor[Account]() {
+		return "CreatedAccount"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
+
 func (h server) openAPI(r *http.Request) (any, error) {
-	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	message := map[string]any{"type": "object", "required": []string{"error"}, "properties": map[string]any{"error": map[string]string{"type": "string"}}}
 	problem := map[string]any{"description": "The error.", "content": map[string]any{"application/json": map[string]any{"schema": message}}}
 	paths := map[string]map[string]any{}
@@ -53,11 +125,13 @@ func (h server) openAPI(r *http.Request) (any, error) {
 			}
 		}
 		for _, name := range e.Query {
-			list = append(list, map[string]any{"name": name, "in": "query", "description": parameters[name], "schema": map[string]string{"type": "string"}})
+			list = append(list, map[string]any{"name": name, "in": "query", "description": parameters[name], "schema": parameterSchema(name)})
 		}
+		responses := describeSuccess(e, registry)
+		responses["4XX"], responses["5XX"] = problem, problem
 		operation := map[string]any{
 			"operationId": operationIDs[e.Method+" "+e.Path], "summary": strings.ToUpper(e.About[:1]) + e.About[1:], "parameters": list,
-			"responses": map[string]any{"2XX": map[string]any{"description": "Done."}, "4XX": problem, "5XX": problem},
+			"responses": responses,
 		}
 		if e.body != nil {
 			schema := registry.Schema(reflect.TypeOf(e.body), true, "")

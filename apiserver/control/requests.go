@@ -26,7 +26,7 @@ const (
 )
 
 func (h server) listFaults(*http.Request) (any, error) {
-	return map[string]any{"items": h.Faults.Rules()}, nil
+	return listOf[fault.State]{h.Faults.Rules()}, nil
 }
 
 func (h server) addFault(r *http.Request) (any, error) {
@@ -125,7 +125,7 @@ func (h server) showJournal(r *http.Request) (any, error) {
 	}
 	last, dropped := h.Journal.Last() // read before the entries, so that ?since=last_seq misses none
 	entries, err := await(h, r, func() []journal.Entry { return h.Journal.Entries(filter) }, func() string { return h.Journal.Nearest(filter) })
-	return map[string]any{"items": entries, "last_seq": last, "dropped": dropped}, err
+	return journalList{entries, last, dropped}, err
 }
 
 // journalFilter returns the filter of a request. It is an error if the filter can't match, because a

@@ -55,7 +55,7 @@ type Rule struct {
 	// the same Seed, by default the Injector's.
 	Nth     int     `json:"nth,omitempty" minimum:"1" maximum:"2147483647"`
 	Every   int     `json:"every,omitempty" minimum:"1" maximum:"2147483647"`
-	Percent float64 `json:"percent,omitempty"`
+	Percent float64 `json:"percent,omitempty" exclusiveMinimum:"0" maximum:"100"`
 	Seed    *uint64 `json:"seed,omitempty"`
 	// Times limits how often the rule fires; 0 means no limit.
 	Times int `json:"times,omitempty" minimum:"1" maximum:"2147483647"`
