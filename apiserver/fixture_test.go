@@ -134,7 +134,7 @@ func TestReadFixtureErrors(t *testing.T) {
 		{"status", `{"accounts":[{` + id + `,"status":"closed"}]}`, at + "status: must be one of active, pending_cancellation, cancelled"},
 		{"max mailboxes", `{"max_mailboxes":-1}`, "max_mailboxes: must not be negative"},
 		{"cancels at", `{"accounts":[{` + id + `,"cancels_at":"2030-01-01T00:00:00Z"}]}`, at + "cancels_at: only what is pending_cancellation has one"},
-		{"no time", `{"accounts":[{` + id + `,"cancels_at":"soon"}]}`, `line 1: accounts[0].cancels_at: parsing time "soon"`},
+		{"no time", `{"accounts":[{` + id + `,"cancels_at":"soon"}]}`, `line 1: accounts[0].cancels_at: must be a time of RFC 3339`},
 		{"next plan", `{"accounts":[{` + id + `,"next_plan_id":"gold","plan_changes_at":"2030-01-01T00:00:00Z"}]}`, at + "next_plan_id: must be one of"},
 		{"next plan alone", `{"accounts":[{` + id + `,"next_plan_id":"smtp_per_proxy"}]}`, at + "next_plan_id, plan_changes_at: give both or none"},
 		{"plan", `{"accounts":[{` + id + `,"plan_id":"gold"}]}`, at + "plan_id: must be one of smtp_per_mailbox, smtp_per_proxy"},
