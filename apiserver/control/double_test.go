@@ -236,6 +236,8 @@ func TestIsolatedAccounts(t *testing.T) {
 		{409, "/fixture", `{"accounts":[{"id":"` + ofOne + `"}]}`},
 		{409, "/faults", `{"operation":"*","account":"` + ofOne + `","status":500}`},
 		{422, planeOfOne + "/faults", `{"operation":"*","account":"` + two.Account + `","status":500}`},
+		{409, "/faults", `{"operation":"*","path":{"account_id":"` + ofOne + `"},"status":500}`},
+		{422, planeOfOne + "/faults", `{"operation":"*","path":{"account_id":"` + two.Account + `"},"status":500}`},
 		{422, planeOfOne + "/accounts", `{}`},
 		{422, planeOfOne + "/fixture", `{"accounts":[{"id":"` + two.Account + `"}]}`},
 		{200, planeOfOne + "/fixture", `{"accounts":[{"id":"` + ofOne + `"}]}`},

@@ -261,7 +261,7 @@ func TestSpellings(t *testing.T) {
 		"of record": {body("create-dns-record", "name", func(v string) { c.do("POST", "/dns-records", `{"domain":"`+domain+`","name":"`+v+`"}`) }), []string{"www", "WWW", "www.bücher.com", "www.xn--bcher-kva.com."}, "ww"},
 	} {
 		for _, rule := range tt.spellings {
-			for _, value := range append(tt.spellings, tt.other) {
+			for _, value := range append(slices.Clip(tt.spellings), tt.other) {
 				h.want(204, "DELETE", "/faults", "")
 				tt.do(rule, value)
 				fired := h.plane.Faults.Rules()[0].Fired
