@@ -189,7 +189,7 @@ func (m *Mailer) tlsConfig() *tls.Config {
 
 // concernsMessage reports whether an error is the server's permanent refusal of the message: a 5yz
 // reply to RCPT, to DATA, or to the end of the data. All other errors are temporary, because the
-// operator can fix them: also a refused connection, EHLO name, login or sender, and an invalid
+// operator can fix them: also a refused connection, EHLO name, login, sender or client, and an invalid
 // certificate.
 func concernsMessage(err error) bool {
 	failure, ok := errors.AsType[*mail.SendError](err)
@@ -197,17 +197,35 @@ func concernsMessage(err error) bool {
 		return false
 	}
 	switch failure.Reason {
-	case mail.ErrSMTPRcptTo, mail.ErrSMTPData, mail.ErrSMTPDataClose:
-		// A server may refuse the EHLO name and the sender as late as at RCPT: Postfix does by default.
-		return !concernsHELO(err) && !concernsLogin(err) && !concernsSender(err)
+	case mail.ErrSMTPRcptTo, mail.ErrSMTPData:
+		// A server may refuse the client, its EHLO name and the sender as late as at RCPT: Postfix does by default.
+		return !concernsLogin(err) && !concernsPolicy(err) && !concernsSender(err) && !concernsHELO(err)
+	case mail.ErrSMTPDataClose:
+		return !concernsLogin(err)
 	}
 	return false
 }
 
-// concernsHELO reports whether the server refused the EHLO name. X.5.z is an error of the protocol
-// (RFC 3463, section 3.6).
+// concernsHELO reports whether the server refused the EHLO name: in its reply to EHLO, with 504 (the
+// parameter of a command that needs a full name), or in the words of Postfix. X.5.z is no sign of it:
+// Outlook.com refuses an unknown recipient with 5.5.0.
 func concernsHELO(err error) bool {
-	return strings.HasPrefix(err.Error(), "smtp: EHLO/HELO exchange failed") || replyCode(err) == 504 || strings.HasPrefix(statusCode(err), "5.5.")
+	return strings.HasPrefix(err.Error(), "smtp: EHLO/HELO exchange failed") || replyCode(err) == 504 || strings.Contains(err.Error(), "Helo command rejected")
+}
+
+// concernsPolicy reports whether the server refused this client before it saw the message's content:
+// X.7.z is an error of security or policy (RFC 3463, section 3.8), such as "Relay access denied". A
+// server without enhanced status codes says so in words only.
+func concernsPolicy(err error) bool {
+	failure, ok := errors.AsType[*mail.SendError](err)
+	if !ok || failure.Reason == mail.ErrSMTPDataClose {
+		return false
+	}
+	if status := failure.EnhancedStatusCode(); status != "" {
+		return strings.HasPrefix(status, "5.7.")
+	}
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "relay") || strings.Contains(text, "authentication")
 }
 
 // concernsLogin reports whether a login is missing or failed: 530 to 538, to any command (RFC 4954,
@@ -264,10 +282,12 @@ func (m *Mailer) describe(err error) string {
 		return text
 	case concernsLogin(err):
 		return text + "; check the user and the password of --smtp-url"
-	case concernsSender(err):
-		return text + "; check that the server accepts mail from the address of --smtp-from"
+	case concernsPolicy(err):
+		return text + "; the server does not accept mail from this machine: check --smtp-url with its user and password, --smtp-helo and --smtp-from"
 	case concernsHELO(err):
 		return text + "; set --smtp-helo to a name of this machine that the server accepts"
+	case concernsSender(err):
+		return text + "; check that the server accepts mail from the address of --smtp-from"
 	}
 	return text + "; check that --smtp-url is the right server, and that it accepts mail from this machine"
 }
