@@ -201,7 +201,7 @@ func (c accountCreateCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return cli.PrintOnce(a.lost, func() error {
+	return cli.PrintOnce(p, a.lost, func() error {
 		return c.Print(p, a, func(w io.Writer) {
 			fmt.Fprintf(w, "Created the account. Its token is not shown again:\n\n"+
 				"  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n\nIts default workspace is %s.\n", a.AccountID, a.Token, a.WorkspaceID)
@@ -228,5 +228,5 @@ func (c InitCommand) Run(ctx context.Context, p cli.Program) error {
 		fmt.Fprintf(p.Stderr, "mailhostd: %s had %s already, and %s is another one. List them with: mailhostd account list --database %s\n",
 			database, cli.Counted(a.others, "account"), a.AccountID, database)
 	}
-	return cli.PrintOnce(a.lost, func() error { return json.NewEncoder(p.Stdout).Encode(a) })
+	return cli.PrintOnce(p, a.lost, func() error { return json.NewEncoder(p.Stdout).Encode(a) })
 }

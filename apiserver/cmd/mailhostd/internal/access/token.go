@@ -79,7 +79,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 			return fmt.Errorf("the rights of the service account can't be set, so it was revoked: %w", err)
 		}
 	}
-	return cli.PrintOnce(lostToken(t, created.ServiceAccount), func() (err error) {
+	return cli.PrintOnce(p, lostToken(t, created.ServiceAccount), func() (err error) {
 		if out.Grants, err = grantsOf(ctx, t.Client, created.ID); err != nil && !apiclient.Denied(err) {
 			return err
 		}

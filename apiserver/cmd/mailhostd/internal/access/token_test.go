@@ -58,6 +58,34 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
+// TestNoOutput checks that a secret is not printed to the null device, nor to a closed standard output, for
+// which the Go runtime opens the null device. The output of other commands may be discarded.
+func TestNoOutput(t *testing.T) {
+	t.Parallel()
+	for _, redirect := range []string{">&-", ">" + os.DevNull} {
+		database, owner := mailhostdtest.Initialize(t)
+		in := " --database " + database + " --account-id " + owner.AccountID
+		for command, fails := range map[string]string{
+			"init --database " + database:                                                  "Delete it: mailhostd account delete",
+			"token create lost" + in:                                                       "Revoke it: mailhostd token revoke",
+			"call create-service-account name=lost2" + in:                                  "the object's id is",
+			"call create-master-password name=lost3 generate=true" + in: "the object's id is",
+			"call create-workspace name=Sales" + in:                                        "",
+			"account list --database " + database:                                          "",
+		} {
+			c := exec.Command("sh", "-c", os.Args[0]+" "+command+" "+redirect)
+			var stderr bytes.Buffer
+			c.Env, c.Stderr = append(os.Environ(), mailhostdtest.AsProgram+"=1"), &stderr
+			_ = c.Run() // the exit code is checked
+			if fails == "" {
+				assert.Check(t, c.ProcessState.Success(), "%s %s: %s", command, redirect, stderr.String())
+				continue
+			}
+			assert.Check(t, c.ProcessState.ExitCode() == cli.ExitFailure && strings.Contains(stderr.String(), fails) && !strings.Contains(stderr.String(), "mhsa_"), "%s %s: %s, %s", command, redirect, c.ProcessState, stderr.String())
+		}
+	}
+}
+
 // TestLostToken checks that an operator can restore access to an account without any token while a
 // server runs, and that each change takes effect in the server at once.
 func TestLostToken(t *testing.T) {

@@ -56,15 +56,33 @@ func PrintText(p Program, text func(io.Writer)) error {
 
 // PrintOnce calls print, whose output can't be printed again because it contains a secret. If print fails,
 // the error contains lost: what exists now, and the command that undoes it. A closed pipe is such an error,
-// and does not end the program.
-func PrintOnce(lost string, print func() error) error {
+// and does not end the program; so is the null device.
+func PrintOnce(p Program, lost string, print func() error) error {
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
 	defer signal.Stop(closed)
-	if err := print(); err != nil {
+	err := errNull
+	if !isNull(p.Stdout) {
+		err = print()
+	}
+	if err != nil {
 		return fmt.Errorf("the output can't be written: %w; %s", err, lost)
 	}
 	return nil
+}
+
+var errNull = errors.New("standard output is closed, or is " + os.DevNull)
+
+// isNull reports whether stream discards its output. The Go runtime opens the null device in place of a
+// closed standard output.
+func isNull(stream any) bool {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	return err == nil && nullErr == nil && os.SameFile(info, null)
 }
 
 // PrintTable is Print with a table. The first row is the header. It prints the sentence none for an empty table.

@@ -57,8 +57,7 @@ func (c callCommand) Run(ctx context.Context, p cli.Program) error {
 	return printResponse(p, spec, response.Body)
 }
 
-// printResponse prints the response of an operation. A change can't be repeated to see its response again,
-// which contains the secret of a new credential.
+// printResponse prints the response of an operation. The secret of a new credential is never returned again.
 func printResponse(p cli.Program, spec api.Spec, body io.Reader) error {
 	if !spec.Changes() {
 		_, err := io.Copy(p.Stdout, body)
@@ -69,17 +68,23 @@ func printResponse(p cli.Program, spec api.Spec, body io.Reader) error {
 		return err
 	}
 	var object struct {
-		ID string `json:"id"`
+		ID              string `json:"id"`
+		Token           string `json:"token"`
+		GeneratedSecret string `json:"generated_secret"`
 	}
-	_ = json.Unmarshal(content, &object) // a response without an id
+	_ = json.Unmarshal(content, &object) // a response without an object
+	write := func() error {
+		_, err := p.Stdout.Write(content)
+		return err
+	}
+	if object.Token == "" && object.GeneratedSecret == "" {
+		return write()
+	}
 	lost := spec.ID + " succeeded, and a secret in its response is not shown again"
 	if object.ID != "" {
 		lost += "; the object's id is " + object.ID
 	}
-	return cli.PrintOnce(lost, func() error {
-		_, err := p.Stdout.Write(content)
-		return err
-	})
+	return cli.PrintOnce(p, lost, write)
 }
 
 func writeOperations(w io.Writer) {
