@@ -176,7 +176,7 @@ func TestDumpEqualsLoadedFixture(t *testing.T) {
 	outcomes, err := h.Service.ApplyFixture(t.Context(), f)
 	assert.NilError(t, err)
 	for _, o := range outcomes {
-		assert.Check(t, o.Name != "" || o.Kind == "account", "an outcome of %s has no name; add the Go name of its key to flatten (fixture/compare.go)", o.Kind)
+		assert.Check(t, o.Name != "" || o.Kind == "account", "an outcome of %s has no name; add its kind to nameOf (fixture/compare.go)", o.Kind)
 	}
 	for typ, fields := range seen {
 		for field := range typ.Fields() {

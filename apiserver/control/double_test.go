@@ -72,10 +72,10 @@ func TestFixtureOutcomes(t *testing.T) {
 	jane := `{"local_part":"jane","first_name":"Jane","last_name":"Doe"}`
 	first := `[{"name":"a.test","status":"active","mailboxes":[` + jane + `],"dns_records":[{"name":"www","type":"TXT","value":"x"}]}]`
 	for _, tt := range []struct{ domains, want string }{
-		{first, "account <nil> created, domains a.test created, mailboxes jane created, dns_records www created"},
-		{first, "account <nil> existing, domains a.test existing, mailboxes jane existing, dns_records www existing"},
+		{first, "account <nil> created, domains a.test created, mailboxes jane@a.test created, dns_records www.a.test TXT x created"},
+		{first, "account <nil> existing, domains a.test existing, mailboxes jane@a.test existing, dns_records www.a.test TXT x existing"},
 		{`[{"name":"a.test","auto_renew":true,"mailboxes":[` + strings.Replace(jane, "Doe", "Roe", 1) + `]},{"name":"b.test"}]`,
-			"account <nil> existing, domains a.test different, mailboxes jane different, domains b.test missing"},
+			"account <nil> existing, domains a.test different, mailboxes jane@a.test different, domains b.test missing"},
 	} {
 		assert.Check(t, is.Equal(load(tt.domains), tt.want))
 	}

@@ -66,12 +66,12 @@ func TestNoOutput(t *testing.T) {
 		database, owner := mailhostdtest.Initialize(t)
 		in := " --database " + database + " --account-id " + owner.AccountID
 		for command, fails := range map[string]string{
-			"init --database " + database:                                                  "Delete it: mailhostd account delete",
-			"token create lost" + in:                                                       "Revoke it: mailhostd token revoke",
-			"call create-service-account name=lost2" + in:                                  "the object's id is",
+			"init --database " + database:                               "Delete it: mailhostd account delete",
+			"token create lost" + in:                                    "Revoke it: mailhostd token revoke",
+			"call create-service-account name=lost2" + in:               "the object's id is",
 			"call create-master-password name=lost3 generate=true" + in: "the object's id is",
-			"call create-workspace name=Sales" + in:                                        "",
-			"account list --database " + database:                                          "",
+			"call create-workspace name=Sales" + in:                     "",
+			"account list --database " + database:                       "",
 		} {
 			c := exec.Command("sh", "-c", os.Args[0]+" "+command+" "+redirect)
 			var stderr bytes.Buffer

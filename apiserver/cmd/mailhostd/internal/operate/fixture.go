@@ -90,7 +90,7 @@ func (l loadedFixture) write(w io.Writer, database string) {
 			names := map[string][]string{}
 			for _, o := range l.NotLoaded {
 				if o.AccountID == id && o.State == state.name {
-					names[o.Kind] = append(names[o.Kind], o.Name)
+					names[o.Kind] = append(names[o.Kind], cli.Printable(o.Name))
 				}
 			}
 			for _, kind := range slices.Sorted(maps.Keys(names)) {
