@@ -20,8 +20,10 @@ func TestLoopbackByDefault(t *testing.T) {
 	l, err := listen(t.Context(), "--listen", ":0")
 	assert.NilError(t, err)
 	defer l.Close()
-	_, err = listen(t.Context(), "--listen", "192.0.2.1:0")
-	assert.Check(t, is.ErrorContains(err, "192.0.2.1:0 is no address of this machine"))
+	for _, address := range []string{"192.0.2.1:0", "[fe80::1%nope]:0", "none.invalid:0"} {
+		_, err = listen(t.Context(), "--listen", address)
+		assert.Check(t, err != nil && strings.HasPrefix(err.Error(), "--listen: "+address+" is no address of this machine; use ") && strings.HasSuffix(err.Error(), "or a port alone"), "%v", err)
+	}
 	u := urlOf(l.Addr().String())
 	assert.Check(t, strings.HasPrefix(u, "http://localhost:") && !isLocal(l.Addr().String()), "all addresses: %s", u)
 }
@@ -42,6 +44,8 @@ func TestCheckAddress(t *testing.T) {
 		"unix:/run/mailhostd.sock": "Unix sockets", "unix:///run/mailhostd.sock": "Unix sockets", "/run/mailhostd.sock": "Unix sockets", "./mail.sock": "Unix sockets", "@mail": "Unix sockets",
 		"http://127.0.0.1:8080": "leave out the scheme", "https://mail.example.com": "leave out the scheme", "tcp://:8080": "leave out the scheme", "127.0.0.1:8080/": "leave out the scheme",
 		"::1": "as in [::1]:8080", "[::1]": "as in [::1]:8080", "::": "as in [::]:8080", "2001:db8::1": "as in [2001:db8::1]:8080", "127.0.0.1": "as in 127.0.0.1:8080",
+		"::1:8080": "as in [::1]:8080", "::1:0": "as in [::1]:0", "2001:db8::1:443": "as in [2001:db8::1]:443", "::8080": "as in [::]:8080", ":::8080": "as in [::]:8080", "fe80::1%eth0:8080": "as in [fe80::1%eth0]:8080",
+		"2001:db8::5:1": "as in [2001:db8::5:1]:8080", "1:2:3:4:5:6:7:8:80": "as in [1:2:3:4:5:6:7:8]:80",
 		"fe80:1:2:3:4:5:6:7:8080": "stands in brackets", "1:2:3": "stands in brackets",
 		"localhost": "as in localhost:8080", "localhost:": "as in localhost:8080", "": "as in 127.0.0.1:8080", ":": "as in 127.0.0.1:8080",
 		"99999": "between 0 and 65535", "127.0.0.1:65536": "between 0 and 65535", ":-1": "between 0 and 65535", "localhost:80a": "between 0 and 65535", "*:8080": "all addresses are 0.0.0.0:8080",

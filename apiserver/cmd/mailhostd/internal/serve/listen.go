@@ -18,8 +18,9 @@ import (
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)
-	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.EADDRNOTAVAIL) {
-		return nil, fmt.Errorf("%s: %s is no address of this machine; use one such as 127.0.0.1:8080, 0.0.0.0:8080 for all addresses, or a port alone: %w", flag, address, err)
+	// EINVAL is the error of an IPv6 zone that does not exist.
+	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EINVAL) {
+		return nil, fmt.Errorf("%s: %s is no address of this machine; use one such as 127.0.0.1:8080, 0.0.0.0:8080 for all addresses, or a port alone", flag, address)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -32,6 +33,7 @@ func checkAddress(flag, address string) error {
 	host, port, err := net.SplitHostPort(loopbackForPort(address))
 	_, portErr := net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // asks no DNS server
 	ip, _ := netip.ParseAddr(strings.Trim(address, "[]"))
+	bare, barePort := cutBarePort(address)
 	var reason string
 	switch {
 	case strings.HasPrefix(address, "unix:") || strings.HasPrefix(address, "/") || strings.HasPrefix(address, "./") || strings.HasPrefix(address, "@"):
@@ -40,6 +42,8 @@ func checkAddress(flag, address string) error {
 		reason = "leave out the scheme and the path of a URL"
 	case host == "*":
 		reason = "all addresses are 0.0.0.0:" + port
+	case bare != "":
+		reason = "an IPv6 address stands in brackets, as in " + net.JoinHostPort(bare, barePort)
 	case err != nil && ip.IsValid():
 		reason = "the port is missing, as in " + net.JoinHostPort(ip.String(), "8080")
 	case err != nil && strings.Count(address, ":") > 1:
@@ -52,6 +56,25 @@ func checkAddress(flag, address string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %.64q is no address to listen on: %s; use a host and a port such as 127.0.0.1:8080, 0.0.0.0:8080 for all addresses, or a port alone", flag, address, reason)
+}
+
+// cutBarePort splits an IPv6 address without brackets from the port after it, as in ::1:8080. Host is "" if
+// address is not of this form; a number from 1 to 79 is rather the last group of the address.
+func cutBarePort(address string) (host, port string) {
+	i := strings.LastIndexByte(address, ':')
+	if i < 0 {
+		return "", ""
+	}
+	host, port = address[:i], address[i+1:]
+	if host == ":" { // ::8080
+		host = "::"
+	}
+	ip, err := netip.ParseAddr(host)
+	number, portErr := strconv.ParseUint(port, 10, 16)
+	if err != nil || portErr != nil || !ip.Is6() || 0 < number && number < 80 {
+		return "", ""
+	}
+	return host, port
 }
 
 // loopbackForPort adds the host 127.0.0.1 to a mere port, such as 8080. :8080 stays an address on all interfaces.
