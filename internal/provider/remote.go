@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -44,7 +45,7 @@ func (c config) resolveRemote(ctx context.Context, s *settings, getenv func(stri
 	case !c.OAuth2.IsNull():
 		s.token = ""
 		diags.Append(c.resolveOAuth2(ctx, s)...)
-	case !c.WorkloadIdentity.IsNull(), s.token == "" && getenv(envAudience) != "":
+	case !c.WorkloadIdentity.IsNull(), s.token == "" && cmp.Or(getenv(envAudience), getenv(envIDTokenFile), getenv(envIDToken)) != "":
 		s.token = ""
 		workload, problems := c.resolveWorkload(ctx, getenv)
 		s.workload = workload

@@ -66,6 +66,13 @@ func (c config) resolveWorkload(ctx context.Context, getenv func(string) string)
 	if url, token := getenv(envRequestURL), getenv(envRequestToken); url != "" && token != "" {
 		w.requestURL, w.requestToken = url, token
 	}
+	ignored := ""
+	switch {
+	case w.tokenFile != "":
+		ignored = "The token in the file " + w.tokenFile + " is ignored without it. "
+	case w.token != "":
+		ignored = "The token in " + envIDToken + " is ignored without it. "
+	}
 	_, err := jwt.ParseSigned(w.tokenFile, idTokenAlgorithms)
 	switch {
 	case err == nil: // its name in an error would reveal the token
@@ -73,7 +80,7 @@ func (c config) resolveWorkload(ctx context.Context, getenv func(string) string)
 			"It is the token itself, not the path of a file. Set "+envIDToken+" to the token instead, and neither token_file nor "+envIDTokenFile+".")
 	case w.audience == "":
 		diags.AddAttributeError(at.AtName("audience"), "Missing workload_identity.audience",
-			"The audience names this API in the job's tokens. Set it, here or in "+envAudience+", to the audience that the API trusts for the issuer; with mailhostd, it is in the file of `mailhostd serve --trust`.")
+			"The audience names this API in the job's tokens. "+ignored+"Set it, here or in "+envAudience+", to the audience that the API trusts for the issuer; with mailhostd, it is in the file of `mailhostd serve --trust`.")
 	case w.tokenFile == "" && w.token == "" && w.requestURL == "":
 		diags.AddAttributeError(at, "This job has no identity token",
 			"The provider found no token of the CI system or cluster.\n\n"+

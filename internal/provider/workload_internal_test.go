@@ -37,15 +37,22 @@ func TestWorkloadIdentitySettings(t *testing.T) {
 		env   []map[string]string
 		want  *workloadIdentity
 		diags []string
+		// detail is in the first diagnostic.
+		detail string
 	}{
-		"GitHub":              {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{github}, want: &workloadIdentity{audience: "mailhost", requestURL: "https://ci.test/?api-version=2", requestToken: "r"}},
-		"GitLab":              {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{{envIDToken: " jwt\n"}}, want: &workloadIdentity{audience: "mailhost", token: "jwt"}},
-		"a file":              {block: workloadBlock(types.StringValue("mailhost"), types.StringValue("/run/token")), want: &workloadIdentity{audience: "mailhost", tokenFile: "/run/token"}},
-		"by variables":        {block: types.ObjectNull(workloadAttrs), env: []map[string]string{{envAudience: "mailhost", envIDTokenFile: "/run/token"}}, want: &workloadIdentity{audience: "mailhost", tokenFile: "/run/token"}},
-		"over the token":      {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{github, {envToken: "s3cret"}}, want: &workloadIdentity{audience: "mailhost", requestURL: "https://ci.test/?api-version=2", requestToken: "r"}},
-		"a token in variable": {block: types.ObjectNull(workloadAttrs), env: []map[string]string{github, {envAudience: "mailhost", envToken: "s3cret"}}},
-		"no audience":         {block: workloadBlock(none, none), env: []map[string]string{github}, diags: []string{"error workload_identity.audience: Missing workload_identity.audience"}},
-		"no source":           {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{{envRequestURL: "https://ci.test"}}, diags: []string{"error workload_identity: This job has no identity token"}},
+		"GitHub":                     {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{github}, want: &workloadIdentity{audience: "mailhost", requestURL: "https://ci.test/?api-version=2", requestToken: "r"}},
+		"GitLab":                     {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{{envIDToken: " jwt\n"}}, want: &workloadIdentity{audience: "mailhost", token: "jwt"}},
+		"a file":                     {block: workloadBlock(types.StringValue("mailhost"), types.StringValue("/run/token")), want: &workloadIdentity{audience: "mailhost", tokenFile: "/run/token"}},
+		"by variables":               {block: types.ObjectNull(workloadAttrs), env: []map[string]string{{envAudience: "mailhost", envIDTokenFile: "/run/token"}}, want: &workloadIdentity{audience: "mailhost", tokenFile: "/run/token"}},
+		"over the token":             {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{github, {envToken: "s3cret"}}, want: &workloadIdentity{audience: "mailhost", requestURL: "https://ci.test/?api-version=2", requestToken: "r"}},
+		"a token in variable":        {block: types.ObjectNull(workloadAttrs), env: []map[string]string{github, {envAudience: "mailhost", envToken: "s3cret"}}},
+		"no audience":                {block: workloadBlock(none, none), env: []map[string]string{github}, diags: []string{"error workload_identity.audience: Missing workload_identity.audience"}},
+		"no audience for a variable": {block: types.ObjectNull(workloadAttrs), env: []map[string]string{{envIDToken: "jwt"}}, diags: []string{"error workload_identity.audience: Missing workload_identity.audience"}, detail: "The token in MAILHOST_ID_TOKEN is ignored"},
+		"no audience for a file":     {block: types.ObjectNull(workloadAttrs), env: []map[string]string{{envIDTokenFile: "/run/token"}}, diags: []string{"error workload_identity.audience: Missing workload_identity.audience"}, detail: "The token in the file /run/token is ignored"},
+		"an empty audience":          {block: types.ObjectNull(workloadAttrs), env: []map[string]string{{envIDTokenFile: "/run/token", envAudience: " "}}, diags: []string{"error workload_identity.audience: Missing workload_identity.audience"}, detail: "MAILHOST_AUDIENCE"},
+		"a token over a file":        {block: types.ObjectNull(workloadAttrs), env: []map[string]string{{envIDTokenFile: "/run/token", envToken: "s3cret"}}},
+		"no audience for token_file": {block: workloadBlock(none, types.StringValue("/run/token")), diags: []string{"error workload_identity.audience: Missing workload_identity.audience"}, detail: "The token in the file /run/token is ignored"},
+		"no source":                  {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{{envRequestURL: "https://ci.test"}}, diags: []string{"error workload_identity: This job has no identity token"}},
 	} {
 		env := func(name string) (string, bool) {
 			for _, m := range append(c.env, remote) {
@@ -58,6 +65,7 @@ func TestWorkloadIdentitySettings(t *testing.T) {
 		s, diags := block(func(b *config) { b.WorkloadIdentity = c.block }).resolve(t.Context(), env)
 		assert.Check(t, is.DeepEqual(brief(diags), c.diags), name)
 		if len(c.diags) > 0 {
+			assert.Check(t, len(diags) > 0 && strings.Contains(diags[0].Detail(), c.detail), "%s: %v", name, diags)
 			continue
 		}
 		if (s.workload == nil) != (c.want == nil) || c.want != nil && (*s.workload != *c.want || s.token != "") {
