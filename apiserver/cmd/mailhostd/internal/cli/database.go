@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -17,7 +18,8 @@ type OpenOptions struct {
 	// ReadOnly opens an existing database without migrating it.
 	ReadOnly bool
 	// Exclusive opens an existing file that no server uses, and keeps servers out until it is closed;
-	// otherwise it fails with store.ErrInUse. It does nothing for a database server.
+	// otherwise it fails with store.ErrInUse. It does nothing for a database server. With ReadOnly, a file that
+	// nobody can write here is opened to read it.
 	Exclusive bool
 	// Memory permits a database in the memory of this process.
 	Memory bool
@@ -32,10 +34,12 @@ func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqls
 	switch scheme := Scheme(database); {
 	case database == sqlite.Memory && !o.Memory:
 		return nil, errMemory
+	case isURI(database):
+		return nil, UsageError("--database: %.80q is a URI of SQLite; give the path of a file, such as mailhost.db, or "+sqlite.Memory+" for a database in memory, without parameters", database)
 	case scheme == "":
 		db, err = sqlite.Open(ctx, database, sqlite.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive})
 	case scheme == "postgres" || scheme == "postgresql":
-		db, err = postgres.Open(ctx, "postgres"+database[len(scheme):], postgres.Options{ReadOnly: o.ReadOnly, Connections: o.Connections})
+		db, err = postgres.Open(ctx, "postgres"+database[len(scheme):], postgres.Options{ReadOnly: o.ReadOnly && !o.Exclusive, Connections: o.Connections})
 	default:
 		return nil, fmt.Errorf("--database: %s:// is no database; give the path of an SQLite file or a postgres:// URL", scheme)
 	}
@@ -43,6 +47,13 @@ func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqls
 		return nil, fmt.Errorf("the database can't be opened: %w", err)
 	}
 	return db, nil
+}
+
+// isURI reports whether a database is named as other programs of SQLite name it. Its file would be named like
+// the URI.
+func isURI(database string) bool {
+	lower := strings.ToLower(database)
+	return slices.ContainsFunc([]string{"file:", "sqlite:", "sqlite3:", sqlite.Memory + "?"}, func(prefix string) bool { return strings.HasPrefix(lower, prefix) })
 }
 
 // Scheme returns the scheme of a database URL, or "" for a file path.
