@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -30,7 +31,8 @@ type Options struct {
 	// Exclusive opens an existing file that nobody else, including this process, can open until it
 	// is closed. It fails with store.ErrInUse without waiting, because a server keeps the file open
 	// for long. Open empties the log into the file, so that the file can be replaced. Transactions
-	// must not be nested.
+	// must not be nested. With ReadOnly, it only reads a file that can't be written, unless a
+	// process may have it open.
 	Exclusive bool
 
 	// For tests.
@@ -49,8 +51,11 @@ type Options struct {
 func Open(ctx context.Context, path string, opts Options) (*sqlstore.Store, error) {
 	opts = opts.withDefaults()
 	opener := open
-	if path == Memory {
+	switch {
+	case path == Memory:
 		opener = openMemory
+	case opts.ReadOnly && opts.Exclusive:
+		opener = openSource
 	}
 	e, err := opener(ctx, path, opts)
 	if err != nil {
@@ -74,6 +79,23 @@ func (o Options) dialect() *sqlstore.Dialect {
 		d.Migrations = o.migrations
 	}
 	return &d
+}
+
+// openSource opens a file exclusively, or only to read it if no process can have it open, because nobody can
+// write it here.
+func openSource(ctx context.Context, path string, opts Options) (*engine, error) {
+	opts.ReadOnly = false
+	e, err := open(ctx, path, opts)
+	if err == nil || errors.Is(err, store.ErrInUse) {
+		return e, err
+	}
+	opts.ReadOnly, opts.Exclusive = true, false
+	reading, readErr := open(ctx, path, opts)
+	if readErr != nil || reading.readers.with.immutable || reading.remove != nil {
+		return reading, readErr
+	}
+	err = fmt.Errorf("%w; if the file can't be written here, copy it with its -wal file to another folder, because a process may have it open", err)
+	return nil, errors.Join(err, reading.Close())
 }
 
 // open opens a file with a first connection, so that a fault of the file is an error of open.

@@ -12,6 +12,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // asOrdinaryUser runs fn on a thread that no file mode is lifted for: root may write everything.
@@ -80,6 +81,7 @@ func TestUnwritableFile(t *testing.T) {
 				assert.Check(t, is.DeepEqual(addresses(t, s), tt.want))
 				assert.Check(t, is.ErrorIs(s.Update(t.Context(), func(store.Tx) error { return nil }), store.ErrReadOnly))
 				assert.Check(t, errors.Join(s.Ping(t.Context()), s.Close(), CheckPages(t.Context(), path)))
+				copyUnwritable(t, path, tt.name == "with a log in place", tt.want)
 				backup := filepath.Join(os.TempDir(), "backup.db")
 				assert.NilError(t, BackupFile(t.Context(), path, backup))
 				restored := openStore(t, backup, Options{ReadOnly: true})
@@ -92,4 +94,21 @@ func TestUnwritableFile(t *testing.T) {
 		left, err := os.ReadDir(os.TempDir())
 		assert.Check(t, err == nil && len(left) == 0, "%s: left %v behind, %v", tt.name, left, err)
 	}
+}
+
+// copyUnwritable copies the store to another file, unless a process may have it open.
+func copyUnwritable(t *testing.T, path string, mayBeOpen bool, want []string) {
+	t.Helper()
+	from, err := Open(t.Context(), path, Options{ReadOnly: true, Exclusive: true})
+	if mayBeOpen {
+		assert.Check(t, is.ErrorContains(err, "copy it with its -wal file"))
+		return
+	}
+	assert.NilError(t, err)
+	copied := filepath.Join(os.TempDir(), "target.db")
+	to := openStore(t, copied, Options{})
+	_, err = sqlstore.Copy(t.Context(), from, to.Store, func(_, _ int64) {})
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(addresses(t, to), want))
+	assert.NilError(t, errors.Join(from.Close(), to.Close(), os.Remove(copied)))
 }

@@ -19,12 +19,12 @@ type Copied struct {
 	Rows   int64
 }
 
-// Copy copies every row of a store to an empty store, in one transaction of each. Before it
+// Copy copies every row of a store, which may be read-only, to an empty store, in one transaction of each. Before it
 // commits, it compares the number of rows and a checksum of each table. No other process can
 // change the source meanwhile. It calls progress with the finished and the total steps.
 func Copy(ctx context.Context, from, to *Store, progress func(done, total int64)) (copied Copied, err error) {
 	// The statements run with the caller's context: an update itself is not cancelled.
-	err = from.engine.Update(ctx, func(_ context.Context, read Querier) error {
+	err = from.engine.View(ctx, func(_ context.Context, read Querier) error {
 		return to.engine.Update(ctx, func(_ context.Context, write Querier) (err error) {
 			copied, err = copyTables(ctx, from, to, read, write, progress)
 			return err

@@ -21,7 +21,7 @@ func (MigrateCommand) Help() string {
 	return "Copies accounts with everything in them, credentials, the audit log, queued messages and idempotency records, in one transaction. " +
 		"It reads the copy again and compares the number of rows and a checksum of each table before it commits; after an error the target is as empty as before. " +
 		"Stop the servers first: a file that one uses is refused, and what servers on PostgreSQL change after the copy is not in the target. " +
-		"Then start them with --database TARGET: tokens keep working. The source stays as it is, except that the schema of an older version is upgraded. " +
+		"Then start them with --database TARGET: tokens keep working. The source stays as it is, except that the schema of an older version is upgraded; it may be on a read-only file system. " +
 		"Set a password in PGPASSWORD or a file of PGPASSFILE rather than on the command line."
 }
 
@@ -29,7 +29,7 @@ func (c MigrateCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if isSameFile(c.Source, c.Target) {
 		return errors.New("SOURCE and TARGET are the same file")
 	}
-	source, err := cli.OpenDatabase(ctx, c.Source, cli.OpenOptions{Exclusive: true})
+	source, err := cli.OpenDatabase(ctx, c.Source, cli.OpenOptions{ReadOnly: true, Exclusive: true})
 	switch {
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("SOURCE %s is in use, and what changes during the copy would be lost; stop the server, and try again (%w)", cli.RedactDatabase(c.Source), err)
