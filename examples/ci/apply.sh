@@ -6,6 +6,11 @@ set -eu
 umask 077
 tf=${TF_CLI:-terraform}
 
+if [ ! -f tfplan ] || [ ! -f tfplan.account ]; then
+	echo "There is no plan here. Run plan.sh first: apply.sh removes the plan that it has applied." >&2
+	exit 1
+fi
+
 account="${MAILHOST_BASE_URL:-} ${MAILHOST_ACCOUNT_ID:-}"
 if [ "$(cat tfplan.account)" != "$account" ]; then
 	echo "The plan was made for the account $(cat tfplan.account), and MAILHOST_BASE_URL and MAILHOST_ACCOUNT_ID of this job are $account. Plan with the variables of this job." >&2

@@ -46,6 +46,8 @@ func TestAccPipelines(t *testing.T) {
 			p.set("MAILHOST_BASE_URL", p.server.URL)
 			p.artifacts = stale
 			p.run(t, "apply", 0, "Resources: 3 added")
+			p.artifacts = nil
+			p.run(t, "apply", 1, "There is no plan here. Run plan.sh first")
 			p.run(t, "drift", 0, "No changes")
 			p.run(t, "plan", 0, "changes=false")
 
