@@ -138,8 +138,7 @@ func tagsOf(record string, syntax tagSyntax) tagList {
 	if syntax == exactTags {
 		validName = exactTagName
 	}
-	parts := strings.Split(strings.TrimSuffix(strings.TrimRight(record, white), ";"), ";")
-	for _, part := range parts {
+	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimRight(record, white), ";"), ";") {
 		part = strings.Trim(part, white)
 		name, value, ok := strings.Cut(part, "=")
 		if syntax != exactTags {

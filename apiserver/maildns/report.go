@@ -110,7 +110,7 @@ func ParseReportURI(s string) (ReportURI, error) {
 	case strings.ContainsAny(s, " \t"):
 		return u, fmt.Errorf("%.80q must not contain white space; write a comma between two addresses", s)
 	case strings.HasPrefix(rest, "//") && u.Scheme+":" == mailto:
-		return u, fmt.Errorf("%.80q must not contain slashes after mailto:", s)
+		return u, fmt.Errorf("%.80q must have the address right after mailto:, without slashes", s)
 	case u.Scheme == "https":
 		_, err := httpsURI(s)
 		return u, err
