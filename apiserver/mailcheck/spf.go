@@ -31,7 +31,7 @@ type spfCount struct {
 	senders senders
 }
 
-// senders says whom a policy lets send. A domain whose policy lets nobody send, such as v=spf1 -all,
+// senders describes who may send by a policy. A domain whose policy lets nobody send, such as v=spf1 -all,
 // sends no mail, even if it receives mail.
 type senders int
 
