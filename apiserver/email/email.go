@@ -29,7 +29,7 @@ type Message struct {
 }
 
 // ErrUndeliverable is wrapped in a Sender's error if another attempt would fail too, for instance
-// after a 5yz reply of SMTP (RFC 5321, section 4.2.1).
+// because a mail server refused the recipient or the content for good.
 var ErrUndeliverable = errors.New("the message can't be delivered")
 
 // Sender sends messages, in several goroutines. After any other error than ErrUndeliverable, the
