@@ -110,6 +110,7 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"of the set", "the plan takes a mailbox from another resource, which has to be applied first"},
 	{"the account has reached its limit of", "the account's quota"},
 	{"The account has reached its limit of", "the same"},
+	{"To keep it, run terraform untaint", "the user has to decide whether to keep a tainted dedicated IP"},
 	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
 }
 
