@@ -17,6 +17,8 @@ import (
 	"net"
 	netmail "net/mail"
 	"net/textproto"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,7 +203,7 @@ func concernsMessage(err error) bool {
 		// A server may refuse the client, its EHLO name and the sender as late as at RCPT: Postfix does by default.
 		return !concernsLogin(err) && !concernsPolicy(err) && !concernsSender(err) && !concernsHELO(err)
 	case mail.ErrSMTPDataClose:
-		return !concernsLogin(err)
+		return !concernsLogin(err) && !concernsSender(err)
 	}
 	return false
 }
@@ -221,7 +223,7 @@ func concernsPolicy(err error) bool {
 	if !ok || failure.Reason == mail.ErrSMTPDataClose {
 		return false
 	}
-	if status := failure.EnhancedStatusCode(); status != "" {
+	if status := statusCode(err); status != "" {
 		return strings.HasPrefix(status, "5.7.")
 	}
 	text := strings.ToLower(err.Error())
@@ -235,18 +237,31 @@ func concernsLogin(err error) bool {
 	return code >= 530 && code <= 538
 }
 
-// concernsSender reports whether the server refused the sender. X.1.7 and X.1.8 are errors of its
-// address (RFC 3463, section 3.2).
+// senderCodes are errors of the sender's address (RFC 3463, section 3.2), and Exchange's of its rights, which come
+// after the data.
+var senderCodes = []string{"5.1.7", "5.1.8", "5.7.60", "5.2.252"}
+
+// concernsSender reports whether the server refused the sender.
 func concernsSender(err error) bool {
 	failure, ok := errors.AsType[*mail.SendError](err)
-	return ok && (failure.Reason == mail.ErrSMTPMailFrom || statusCode(err) == "5.1.7" || statusCode(err) == "5.1.8")
+	return ok && (failure.Reason == mail.ErrSMTPMailFrom || slices.Contains(senderCodes, statusCode(err)))
 }
 
-// statusCode returns the enhanced status code of the server's reply in an error (RFC 2034), or "".
+// statusCode returns the enhanced status code of the server's reply in an error (RFC 2034), or "". Some servers
+// send it without announcing it, and go-mail then leaves it in the text.
 func statusCode(err error) string {
 	failure, _ := errors.AsType[*mail.SendError](err)
-	return failure.EnhancedStatusCode()
+	if announced := failure.EnhancedStatusCode(); announced != "" {
+		return announced
+	}
+	if m := inReply.FindStringSubmatch(err.Error()); m != nil {
+		return m[1]
+	}
+	return ""
 }
+
+// inReply matches a reply's code and enhanced status code in the text of an error.
+var inReply = regexp.MustCompile(`: [45][0-9]{2} "?([45]\.[0-9]{1,3}\.[0-9]{1,3})\b`)
 
 // replyCode returns the code of the server's reply in an error, or 0.
 func replyCode(err error) int {

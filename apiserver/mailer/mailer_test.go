@@ -259,13 +259,15 @@ func TestFailures(t *testing.T) {
 		{".", "552 5.3.4 Too big", true, ""},
 		{".", "554 5.7.1 Spam", true, ""},
 		{".", "550 5.7.26 Unauthenticated mail is refused", true, ""},
+		{".", "550 5.7.60 Client does not have permissions to send as this sender", false, "--smtp-from"},
+		{".", "554 5.2.252 SendAsDenied", false, "--smtp-from"},
 		{".", "554 5.5.0 Refused", true, ""},
 		{".", "550 This relay refuses the text", true, ""},
 		{".", "", false, ""},
 	} {
-		t.Run(tt.command+" "+tt.reply, func(t *testing.T) {
+		run := func(t *testing.T, unannounced bool) {
 			t.Parallel()
-			o, url := smtptest.Options{Replies: map[string][]string{tt.command: {tt.reply}}}, "smtp://HOST"
+			o, url := smtptest.Options{Replies: map[string][]string{tt.command: {tt.reply}}, Unannounced: unannounced}, "smtp://HOST"
 			switch tt.command {
 			case "EHLO":
 				o.Replies["HELO"] = []string{tt.reply}
@@ -291,7 +293,9 @@ func TestFailures(t *testing.T) {
 			assert.Check(t, !strings.Contains(err.Error(), "jane@"), "%v contains the recipient", err)
 			err = send(t, s, url, message)
 			assert.Check(t, err == nil && len(s.Wait(1)) == 1, "next message: %v, %+v", err, s.Mails())
-		})
+		}
+		t.Run(tt.command+" "+tt.reply, func(t *testing.T) { run(t, false) })
+		t.Run(tt.command+" "+tt.reply+", unannounced", func(t *testing.T) { run(t, true) })
 	}
 	t.Run("QUIT", func(t *testing.T) {
 		t.Parallel()

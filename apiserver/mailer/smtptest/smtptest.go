@@ -28,6 +28,8 @@ type Options struct {
 	// Replies maps a command to replies that replace the default replies, in order, each once.
 	// CONNECT is the greeting and "." the end of a message. An empty reply closes the connection.
 	Replies map[string][]string
+	// Unannounced sends enhanced status codes without announcing them, which RFC 2034 does not permit.
+	Unannounced bool
 }
 
 // Mail is a message that the server accepted.
@@ -167,6 +169,9 @@ func (s *Server) serve(conn net.Conn, encrypted bool) {
 		switch {
 		case verb == "EHLO":
 			reply = "250-8BITMIME\r\n250-SMTPUTF8\r\n250 ENHANCEDSTATUSCODES"
+			if o.Unannounced {
+				reply = "250-8BITMIME\r\n250 SMTPUTF8"
+			}
 			if o.STARTTLS && !encrypted {
 				reply = "250-STARTTLS\r\n" + reply
 			}
