@@ -14,8 +14,8 @@ type entry struct {
 	// omitsName reports whether the first line begins with a blank.
 	omitsName bool
 	fields    []field
-	// comment contains the comments of all its lines.
-	comment string
+	// comments are those of all its lines.
+	comments []string
 	err     error
 }
 
@@ -70,7 +70,7 @@ func split(text string) []entry {
 			}
 		case ';':
 			n = lengthOf(text[i:], "\n")
-			e.comment += text[i:i+n] + "\n"
+			e.comments = append(e.comments, text[i:i+n])
 		case '"':
 			n = 1 + lengthOf(text[i+1:], "\"\n")
 			e.fields = append(e.fields, field{text[i+1 : i+n], true})

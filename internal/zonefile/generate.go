@@ -51,7 +51,7 @@ func (r *reader) generate(e entry) error {
 	defer func() { r.owner, r.ttl = owner, ttl }()
 	fields = unquoteValue(fields[1:])
 	for n := from; n <= to; n += step {
-		made := entry{line: e.line, comment: e.comment, fields: slices.Clone(fields)}
+		made := entry{line: e.line, comments: e.comments, fields: slices.Clone(fields)}
 		for i := range made.fields {
 			var err error
 			if made.fields[i].text, err = insertNumber(fields[i].text, n); err != nil {

@@ -82,7 +82,7 @@ var (
 // Sentences say neither, so that a pair with blanks, such as status: disabled, counts only where a clause
 // begins.
 func (rec record) checkComment() error {
-	for line := range strings.Lines(rec.comment) {
+	for _, line := range rec.comments {
 		line = strings.Trim(line, "; \t\n")
 		if offWords.MatchString(line) {
 			return errDisabled(line)

@@ -247,10 +247,21 @@ func (r *reader) parseRecord(e entry) (record, error) {
 		case aging.MatchString(f):
 		default:
 			rec.recordType, rec.data = typeOf(f), fields[1:]
+			if rec.recordType == "SOA" && !hasTTL {
+				r.useMinimum(rec.data)
+			}
 			return rec, nil
 		}
 	}
 	return record{}, fmt.Errorf("%s: the record has no type", shortened(textOf(e.fields)))
+}
+
+// useMinimum takes the last field of an SOA record without a TTL for $TTL, unless the file has that before: BIND
+// reads older files so, and Windows writes them.
+func (r *reader) useMinimum(soa []field) {
+	if n := len(soa); !r.isTTLSet && n > 0 && ttlForm.MatchString(soa[n-1].text) {
+		r.ttl, r.isTTLSet = parseTTL(soa[n-1].text), true
+	}
 }
 
 // typeOf returns the name of a type in upper case, also for a number such as TYPE257 (RFC 3597).

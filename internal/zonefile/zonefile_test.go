@@ -132,14 +132,15 @@ func TestSpellings(t *testing.T) {
 		"@ MX 0 .\n_imap._tcp SRV 0 0 0 .\n":                              {"@ MX 3600 0 .", "_imap._tcp SRV 3600 0 0 0 ."},
 
 		// The strings of TXT are joined, also those of adjacent quotes.
-		`@ TXT "v=DKIM1; p=AAAA""BBBB"` + "\n":       {"@ TXT 3600 v=DKIM1; p=AAAABBBB"},
-		`@ TXT v=DMARC1\; p=none` + "\n":             {"@ TXT 3600 v=DMARC1;p=none"},
-		`@ TXT "v=spf1 a" "include:b -all"` + "\n":   {"@ TXT 3600 v=spf1 ainclude:b -all"},
-		`@ TXT "\"MS=ms123\""` + "\n":                {`@ TXT 3600 "\"MS=ms123\""`},
-		`@ TXT "a\032b\\c\;d"` + "\n":                {`@ TXT 3600 a b\c;d`},
-		"@ TXT ( \"a;b\" ; comment\n \"(c)\" )\n":    {"@ TXT 3600 a;b(c)"},
-		"@ TXT " + strings.Repeat("a", 600) + "\n":   {"@ TXT 3600 " + strings.Repeat("a", 600)},
-		"@ TXT \"a\\\\\" ; \"comment\"\nb TXT c;d\n": {`@ TXT 3600 a\`, "b TXT 3600 c"},
+		`@ TXT "v=DKIM1; p=AAAA""BBBB"` + "\n":     {"@ TXT 3600 v=DKIM1; p=AAAABBBB"},
+		`@ TXT v=DMARC1\; p=none` + "\n":           {"@ TXT 3600 v=DMARC1;p=none"},
+		`@ TXT "v=spf1 a" "include:b -all"` + "\n": {"@ TXT 3600 v=spf1 ainclude:b -all"},
+		`@ TXT "\"MS=ms123\""` + "\n":              {`@ TXT 3600 "\"MS=ms123\""`},
+		`@ TXT "a\032b\\c\;d"` + "\n":              {`@ TXT 3600 a b\c;d`},
+		"@ IN SOA ns h ( 17 900 600 86400 7200 )\na A 192.0.2.1\nb 1200 A 192.0.2.2\nc A 192.0.2.3\n": {"a A 7200 192.0.2.1", "b A 1200 192.0.2.2", "c A 7200 192.0.2.3"},
+		"@ TXT ( \"a;b\" ; comment\n \"(c)\" )\n":                                                     {"@ TXT 3600 a;b(c)"},
+		"@ TXT " + strings.Repeat("a", 600) + "\n":                                                    {"@ TXT 3600 " + strings.Repeat("a", 600)},
+		"@ TXT \"a\\\\\" ; \"comment\"\nb TXT c;d\n":                                                  {`@ TXT 3600 a\`, "b TXT 3600 c"},
 
 		// A comment may contain what does not concern the record.
 		"a A 192.0.2.1 ; disabled:false, routing of the old host\n":                                             {"a A 3600 192.0.2.1"},
