@@ -124,13 +124,16 @@ func TestMailbox(t *testing.T) {
 				"line 3: jo@example.com: the cell \"System.Collections.Generic.List`1[System.String]\" in \"ProxyAddresses\" contains no address, so that the mailbox is not known; export the addresses as text, in PowerShell with @{n=\"ProxyAddresses\";e={$_.ProxyAddresses -join \";\"}}",
 			},
 		},
-		"Excel's apostrophe":                {"address,name\n'jim@example.com,Jim Roe\n", []string{"2 jim@example.com: Jim|Roe"}},
-		"Slack: a full name":                {"username,email,status,billing-active,fullname,displayname\njane,jane@example.com,Active,1,Jane Doe,jane\n", []string{"2 jane@example.com: Jane|Doe"}},
-		"Exchange's archive is no status":   {"Email,Name,Archive\na@example.com,A B,Yes\n", []string{"2 a@example.com: A|B"}},
-		"a French status":                   {"Email;Name;ARCHIVÉ\na@example.com;A B;Oui\n", []string{"2 a@example.com: A|B inactive"}},
-		"Graph: the time of a deletion":     {"displayName,mail,deletedDateTime,accountEnabled\nA B,a@example.com,2024-01-01T00:00:00Z,true\nC D,c@example.com,,true\n", []string{"2 a@example.com: A|B inactive", "3 c@example.com: C|D"}},
-		"Exchange's kinds, in German":       {"Anzeigename;E-Mail-Adresse;Empfängertyp\nAlle Leute;all@example.com;Verteilergruppe\nKon Takt;kt@example.com;E-Mail-Kontakt\nJane Doe;jane@example.com;Benutzerpostfach\n", []string{"4 jane@example.com: Jane|Doe", "2 all@example.com: no mailbox", "3 kt@example.com: no mailbox"}},
-		"Active Directory: the objectClass": {"DN,objectClass,displayName,mail\nx,user,Jane Doe,jane@example.com\nx,top;group,Team X,team@example.com\nx,top;person;organizationalPerson;contact,Con Tact,con@example.com\nx,top;person;organizationalPerson;user,Jo Roe,jo@example.com\n", []string{"2 jane@example.com: Jane|Doe", "5 jo@example.com: Jo|Roe", "3 team@example.com: no mailbox", "4 con@example.com: no mailbox"}},
+		"Excel's apostrophe":                       {"address,name\n'jim@example.com,Jim Roe\n", []string{"2 jim@example.com: Jim|Roe"}},
+		"Slack: a full name":                       {"username,email,status,billing-active,fullname,displayname\njane,jane@example.com,Active,1,Jane Doe,jane\n", []string{"2 jane@example.com: Jane|Doe"}},
+		"Exchange's archive is no status":          {"Email,Name,Archive\na@example.com,A B,Yes\n", []string{"2 a@example.com: A|B"}},
+		"a French status":                          {"Email;Name;ARCHIVÉ\na@example.com;A B;Oui\n", []string{"2 a@example.com: A|B inactive"}},
+		"Graph: the time of a deletion":            {"displayName,mail,deletedDateTime,accountEnabled\nA B,a@example.com,2024-01-01T00:00:00Z,true\nC D,c@example.com,,true\n", []string{"2 a@example.com: A|B inactive", "3 c@example.com: C|D"}},
+		"Exchange's kinds, in German":              {"Anzeigename;E-Mail-Adresse;Empfängertyp\nAlle Leute;all@example.com;Verteilergruppe\nKon Takt;kt@example.com;E-Mail-Kontakt\nJane Doe;jane@example.com;Benutzerpostfach\n", []string{"4 jane@example.com: Jane|Doe", "2 all@example.com: no mailbox", "3 kt@example.com: no mailbox"}},
+		"a private address and one of the company": {"First Name,Last Name,Email,Company Email\nAnn,Lee,ann@gmail.example,ann@example.com\n", []string{"2 ann@example.com: Ann|Lee"}},
+		"a switch in a column named SMTP":          {"First Name,Last Name,User name,SMTP,Mail\nAnn,Lee,a.lee@example.com,Enabled,ann@example.com\nBob,Lee,bob@example.com,Enabled,\n", []string{"2 ann@example.com: Ann|Lee signs in as a.lee@example.com", "3 bob@example.com: Bob|Lee"}},
+		"LDAP servers: the objectClass":            {"objectClass,displayName,mail\ntop;person;inetuser;ipasshuser;ipaSshGroupOfPubKeys,Jane Doe,jane@example.com\ntop;person;inetOrgPerson;ipUser;inetMailUser,Joe Roe,joe@example.com\ninetOrgPerson;shadowAccount;amavisAccount;mailUser,Zoe Low,zoe@example.com\n", []string{"2 jane@example.com: Jane|Doe", "3 joe@example.com: Joe|Roe", "4 zoe@example.com: Zoe|Low"}},
+		"Active Directory: the objectClass":        {"DN,objectClass,displayName,mail\nx,user,Jane Doe,jane@example.com\nx,top;group,Team X,team@example.com\nx,top;person;organizationalPerson;contact,Con Tact,con@example.com\nx,top;person;organizationalPerson;user,Jo Roe,jo@example.com\n", []string{"2 jane@example.com: Jane|Doe", "5 jo@example.com: Jo|Roe", "3 team@example.com: no mailbox", "4 con@example.com: no mailbox"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

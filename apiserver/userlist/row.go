@@ -61,11 +61,27 @@ func (r row) address(domains []string) (written, problem string) {
 	if strings.Contains(street, "@") {
 		mail = street
 	}
-	if written = cmp.Or(r.get(Address), mail, r.primaryAddress()); written == "" {
+	if written = cmp.Or(r.mail(domains), mail, r.primaryAddress()); written == "" {
 		written, problem = r.onlyAddress(domains)
 	}
 	// Excel writes an apostrophe before a text that it must not interpret.
-	return strings.Trim(cmp.Or(written, r.signIn(), street, local), "'"), problem
+	return strings.Trim(cmp.Or(written, r.signIn(), r.get(Address), street, local), "'"), problem
+}
+
+// mail returns the first mail address in the columns with addresses, if possible one in the domains. A cell without an
+// @, such as "enabled" in a column named SMTP, is none.
+func (r row) mail(domains []string) (first string) {
+	for _, i := range r.header.index[Address] {
+		cell := r.cell(i)
+		_, domain, isAddress := strings.Cut(cell, "@")
+		switch {
+		case isAddress && slices.Contains(domains, strings.ToLower(domain)):
+			return cell
+		case isAddress && first == "":
+			first = cell
+		}
+	}
+	return first
 }
 
 // guest matches the sign-in name of a guest from another organization.

@@ -1,11 +1,13 @@
 package userlist
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // activity is the meaning of a status.
@@ -107,18 +109,25 @@ func clauseMeaning(words []string) (result activity, clear bool) {
 	return result, !negated
 }
 
-// addUnknown counts the cells of a row that are not understood.
-func (r row) addUnknown(counts []UnknownStatus, columns ...int) []UnknownStatus {
+// unknownCounts counts cells that are not understood.
+type unknownCounts map[UnknownStatus]int
+
+func (counts unknownCounts) add(r row, columns ...int) {
 	for _, i := range columns {
-		status := UnknownStatus{Column: clean(r.header.cells[i]), Value: r.cell(i)}
-		at := slices.IndexFunc(counts, func(u UnknownStatus) bool { return u.Column == status.Column && u.Value == status.Value })
-		if at < 0 {
-			at = len(counts)
-			counts = append(counts, status)
-		}
-		counts[at].Rows++
+		counts[UnknownStatus{Column: clean(r.header.cells[i]), Value: r.cell(i)}]++
 	}
-	return counts
+}
+
+// list returns the cells by column, the most frequent first.
+func (counts unknownCounts) list() (all []UnknownStatus) {
+	for status, n := range counts {
+		status.Rows = n
+		all = append(all, status)
+	}
+	slices.SortFunc(all, func(a, b UnknownStatus) int {
+		return cmp.Or(strings.Compare(a.Column, b.Column), cmp.Compare(b.Rows, a.Rows), strings.Compare(a.Value, b.Value))
+	})
+	return all
 }
 
 // UnknownStatus is a status, or a kind of recipient, that the list does not understand.
@@ -208,6 +217,9 @@ var (
 		udostępnion współdziel pokój sprzęt delad delt rum utrust udstyr utstyr jaett huone laite sdílen místnost zařízení общ комнат помещен оборуд 共有 会議室 備品 共享 会议室 设备 공유`)
 )
 
+// noMailboxClasses are classes in a directory of persons and others without a mailbox.
+var noMailboxClasses = []string{"contact", "group", "computer"}
+
 func keysIn(text string) []string {
 	keys := strings.Fields(text)
 	for i, word := range keys {
@@ -235,7 +247,10 @@ func (r row) kind() (string, int) {
 // person in a directory, such as "top;person;user", can be one; Exchange's recipient "User" is none.
 func isMailbox(kind, header string) (mailbox, known bool) {
 	isRecipient := strings.HasPrefix(key(header), "recipient")
+	classes := strings.FieldsFunc(kind, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(";,|", c) })
 	switch {
+	case !isRecipient && slices.ContainsFunc(classes, func(class string) bool { return strings.HasSuffix(key(class), "person") }): // with an LDAP server's own classes
+		return !slices.ContainsFunc(classes, func(class string) bool { return slices.Contains(noMailboxClasses, key(class)) }), true
 	case containsPart(kind, noMailboxParts) && (isRecipient || key(kind) != "mailuser"), isRecipient && slices.Contains([]string{"user", "disableduser", "linkeduser"}, key(kind)):
 		return false, true
 	case containsPart(kind, mailboxParts), containsPart(kind, sharedParts), !isRecipient && containsPart(kind, []string{"user", "person", "account"}):

@@ -167,10 +167,11 @@ func Parse(text string, o Options) (*List, error) {
 		return nil, err
 	}
 	p := parser{
-		Options: o, header: header, body: body, lines: strings.Split(body, "\n"), skipped: firstLine - 1, places: map[string]Place{},
+		Options: o, header: header, body: body, lines: strings.Split(body, "\n"), skipped: firstLine - 1, places: map[string]Place{}, statuses: unknownCounts{}, kinds: unknownCounts{},
 		list: &List{Columns: header.used(), Separator: header.separator, Domains: map[string]int{}, OtherDomains: map[string]int{}, SimilarDomains: map[string]string{}, OtherMail: map[string]int{}, header: header},
 	}
 	p.readRows()
+	p.list.UnknownStatuses, p.list.UnknownKinds = p.statuses.list(), p.kinds.list()
 	for name := range p.list.OtherDomains {
 		if similar := SimilarDomain(name, o.Domains); similar != "" {
 			p.list.SimilarDomains[name] = similar
@@ -202,7 +203,9 @@ type parser struct {
 	skipped int              // lines before the content
 	breaks  int              // line breaks in cells so far
 	places  map[string]Place // by address
-	list    *List
+	// statuses and kinds count the cells that are not understood.
+	statuses, kinds unknownCounts
+	list            *List
 }
 
 // place returns the place of a row that begins at a line of the content. A spreadsheet does not
@@ -343,9 +346,9 @@ func (p *parser) readRow(r row) {
 		reject(NotActive, "not active at the old host").Address = address.String()
 		return
 	}
-	p.list.UnknownStatuses = r.addUnknown(p.list.UnknownStatuses, unknown...)
+	p.statuses.add(r, unknown...)
 	if unknownKind {
-		p.list.UnknownKinds = r.addUnknown(p.list.UnknownKinds, column)
+		p.kinds.add(r, column)
 	}
 	if earlier, taken := p.places[address.String()]; taken {
 		invalid(fmt.Sprintf("%s has this address already (upper and lower case are the same address); remove one of the two rows", earlier))
