@@ -142,7 +142,7 @@ func TestAwaitedLists(t *testing.T) {
 	assert.Check(t, len(items) == 1 && items[0].(map[string]any)["forwarding_id"] != "", "outbox: %v", items)
 	for query, want := range map[string]int{
 		"?count=2": 200, "?count=1": 409, "?count=3&wait=20ms": 409, "?count=1&method=post&body=a@example.org&account=" + accountID: 200,
-		"?count=1&path=/workspaces&credential=service_account": 200, "?wait=1s&method=GET": 200, "?count=0&body=nobody": 200,
+		"?count=1&path=/workspaces&credential=service_account": 200, "?wait=1s&method=GET": 200, "?method=HEAD&operation=list-workspaces": 200, "?count=0&body=nobody": 200,
 		"?min_count=1": 200, "?min_count=3": 409, "?max_count=2": 200, "?max_count=1": 409, "?min_count=1&max_count=2": 200, "?min_count=3&max_count=4&wait=20ms": 409,
 		"?count=1&min_count=1": 422, "?min_count=2&max_count=1": 422, "?max_count=-1": 422, "?min_count=x": 422, "?count=0&body=nobody&wait=20ms": 200,
 	} {

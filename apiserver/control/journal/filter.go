@@ -53,7 +53,7 @@ func (f Filter) Check() error {
 		return fmt.Errorf("operation: unknown id %q; use an operationId of the OpenAPI document%s", f.Operation, spelling.Suggestion(f.Operation, ids))
 	case f.Method != "" && !slices.Contains(methods, strings.ToUpper(f.Method)):
 		return fmt.Errorf("method: unknown method %q; %s", f.Method, spelling.Allowed(f.Method, methods))
-	case f.Method != "" && operation.ID != "" && !strings.EqualFold(f.Method, operation.Method):
+	case f.Method != "" && operation.ID != "" && !strings.EqualFold(f.Method, operation.Method) && !(strings.EqualFold(f.Method, http.MethodHead) && operation.Method == http.MethodGet):
 		return fmt.Errorf("method: every request for %s is a %s", operation.ID, operation.Method)
 	case f.AccountID != "" && !api.IsID(f.AccountID):
 		return fmt.Errorf("account: %q is no id of an account, which is a UUID", f.AccountID)
