@@ -16,7 +16,7 @@ type entry struct {
 	fields    []field
 	// comments are those of all its lines.
 	comments []string
-	err     error
+	err      error
 }
 
 // field is a field of an entry, with its escapes and without its quotes.
