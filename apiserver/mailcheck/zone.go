@@ -20,7 +20,7 @@ type Record struct {
 	Priority *int64
 }
 
-// Zone is a [Resolver] for the records of one domain, and of domains above and below it. It answers
+// Zone is a [Resolver] for the records of one domain, and of domains above and below it. It responds
 // as their name servers do (RFC 1034, section 4.3.2; RFC 4592).
 type Zone struct {
 	domain string

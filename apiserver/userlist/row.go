@@ -57,11 +57,11 @@ func (r row) address(domains []string) (written, problem string) {
 	if r.header.street >= 0 {
 		street = r.cell(r.header.street)
 	}
-	mail := ""
+	addressInStreet := ""
 	if strings.Contains(street, "@") {
-		mail = street
+		addressInStreet = street
 	}
-	if written = cmp.Or(r.mail(domains), mail, r.primaryAddress()); written == "" {
+	if written = cmp.Or(r.mail(domains), addressInStreet, r.primaryAddress()); written == "" {
 		written, problem = r.onlyAddress(domains)
 	}
 	// Excel writes an apostrophe before a text that it must not interpret.

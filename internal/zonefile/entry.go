@@ -14,7 +14,7 @@ type entry struct {
 	// omitsName reports whether the first line begins with a blank.
 	omitsName bool
 	fields    []field
-	// comments are those of all its lines.
+	// comments contains the comments of all its lines.
 	comments []string
 	err      error
 }

@@ -31,7 +31,7 @@ func (i *Injector) valuesOf(r *http.Request, body []byte) values {
 	return v
 }
 
-// canonical returns a text in the spelling that the API stores, as far as the field tells, so that all
+// canonical returns a text in the spelling that the API stores, if the field determines it, so that all
 // spellings of one object are equal. Any other text stays unchanged.
 func (v values) canonical(f *api.Field, text string) string {
 	var normalize func(string) (string, error)
