@@ -80,15 +80,18 @@ func TestExportEndsWithItsCredential(t *testing.T) {
 	assert.Check(t, got == len(names)-1, "a mailbox deleted: %d of %d rows", got, len(names))
 }
 
-// TestRequestIDIsNotTheKey checks that a request id equal to the Idempotency-Key is replaced. The
-// id is logged and stored, and the key decrypts the stored response.
+// TestRequestIDIsNotTheKey checks that a request id that contains an Idempotency-Key is replaced, in
+// any header for keys, also of other versions. The id is logged and stored, and the key decrypts the
+// stored response.
 func TestRequestIDIsNotTheKey(t *testing.T) {
 	h := apitest.New(t)
 	const key = "3f0c9d7e-1111-4222-8333-444444444444"
-	for _, id := range []string{key, strings.ToUpper(key), strings.ReplaceAll(key, "-", ""), "urn:uuid:" + key} {
-		for _, pair := range [][2]string{{id, key}, {key, id}, {"job-7." + id, key}} {
-			got := h.Do(http.MethodPost, "/workspaces", obj{"name": "w"}, "X-Request-Id", pair[0], "Idempotency-Key", pair[1]).Header.Get("X-Request-Id")
-			assert.Check(t, got != pair[0], "%s is kept as the request id of the key %s", pair[0], pair[1])
+	for _, header := range []string{"Idempotency-Key", "Idempotency-Lookup"} {
+		for _, id := range []string{key, strings.ToUpper(key), strings.ReplaceAll(key, "-", ""), "urn:uuid:" + key} {
+			for _, pair := range [][2]string{{id, key}, {key, id}, {"job-7." + id, key}} {
+				got := h.Do(http.MethodPost, "/workspaces", obj{"name": "w"}, "X-Request-Id", pair[0], header, pair[1]).Header.Get("X-Request-Id")
+				assert.Check(t, got != pair[0], "%s is kept as the request id of the %s %s", pair[0], header, pair[1])
+			}
 		}
 	}
 }

@@ -25,10 +25,27 @@ const requestIDHeader = "X-Request-Id"
 
 var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// looksLikeToken reports whether a request id may be a token or a JWT by mistake. Request ids are
-// logged.
-func looksLikeToken(id string) bool {
-	return strings.Contains(id, api.TokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // a JWT begins with {" in base64
+// mayBeLogged reports whether a request id is well-formed and contains no secret by mistake: no token,
+// no JWT, and nothing of the request that is secret. An Idempotency-Key encrypts the stored response, so
+// that it must not be stored beside the response in any spelling.
+func mayBeLogged(id string, header http.Header) bool {
+	if !saneRequestID.MatchString(id) || strings.Contains(id, api.TokenPrefix+"_") || strings.Contains(id, "eyJ") { // a JWT begins with {" in base64
+		return false
+	}
+	digits := func(text string) string { return strings.ReplaceAll(strings.ToLower(text), "-", "") }
+	for name, values := range header {
+		if name != "Authorization" && !strings.HasPrefix(name, "Idempotency-") {
+			continue
+		}
+		for _, value := range values {
+			value = strings.TrimSpace(value)
+			secret := digits(api.CanonicalID(value[strings.LastIndexByte(value, ' ')+1:])) // without a scheme, such as Bearer
+			if secret != "" && strings.Contains(digits(id), secret) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Request describes a request before it is handled.
@@ -108,11 +125,7 @@ func requestID(ctx context.Context) string { return progressOf(ctx).ID }
 // begin gives a request its id and finds its route.
 func (h *Handler) begin(r *http.Request) *progress {
 	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
-	// An Idempotency-Key encrypts the stored response. It must not be stored beside the response in
-	// any spelling, nor as a part of the request id.
-	digits := func(id string) string { return strings.ReplaceAll(strings.ToLower(id), "-", "") }
-	key := digits(api.CanonicalID(strings.TrimSpace(r.Header.Get(api.IdempotencyKeyHeader))))
-	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) || key != "" && strings.Contains(digits(p.ID), key) {
+	if !mayBeLogged(p.ID, r.Header) {
 		p.ID = h.Rules.Random.ID()
 	}
 	if escaped := r.URL.EscapedPath(); path.Clean(escaped) == escaped { // an escaped slash does not end a segment
