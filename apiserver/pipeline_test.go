@@ -222,11 +222,12 @@ func TestHealth(t *testing.T) {
 	assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
 }
 
-// TestBodyMemoryIsUsedUp checks that large requests get a 503 while others use all the memory, and
-// that small requests succeed.
+// TestBodyMemoryIsUsedUp checks that large requests of an account get a 503 while its others hold its share
+// of the memory, and that small requests and other accounts' requests succeed.
 func TestBodyMemoryIsUsedUp(t *testing.T) {
 	t.Parallel()
-	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 6<<20 + 100<<10 })
+	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 4 << 20 })
+	other := h.Owner(t, "22222222-2222-4222-8222-222222222222")
 	large := func(name string) string { return `{"name":"` + name + `","x":"` + strings.Repeat("x", 200<<10) + `"}` }
 	sent, resume := make(chan struct{}), make(chan struct{})
 	first := make(chan *apitest.Response, 1)
@@ -239,6 +240,7 @@ func TestBodyMemoryIsUsedUp(t *testing.T) {
 	a := h.Post("/workspaces", large("b")).Refused(503, "body unavailable")
 	assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
 	h.Post("/workspaces", obj{"name": "small"}).Want(201)
+	other.Post("/workspaces", large("other")).Want(201)
 	close(resume)
 	a = apitest.Receive(t, first)
 	assert.Check(t, a != nil && a.Status == 201, "the first upload: %v", a)

@@ -20,7 +20,8 @@ const (
 	decodeFactor = 6
 )
 
-// receive reads a JSON body. It reserves memory for a large body, which ServeHTTP releases.
+// receive reads a JSON body. It reserves memory for what arrives of a large body, which ServeHTTP
+// releases. A declared length reserves nothing.
 func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength != 0 {
 		if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
@@ -31,18 +32,15 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 		}
 	}
 	in := http.MaxBytesReader(w, r.Body, api.MaxBodyBytes)
-	begin, err := io.ReadAll(io.LimitReader(in, freeBody+1))
-	body := bytes.NewBuffer(begin)
-	if err == nil && len(begin) > freeBody {
-		weight := decodeFactor * r.ContentLength
-		if r.ContentLength <= freeBody || r.ContentLength > api.MaxBodyBytes { // the length is unknown or wrong
-			weight = decodeFactor * api.MaxBodyBytes
-		}
-		if !h.bodies.TryAcquire(weight) {
+	var body bytes.Buffer
+	n, err := io.CopyN(&body, in, freeBody)
+	for err == nil {
+		if n, err = io.CopyN(&body, in, freeBody); n > 0 && !h.reserve(r, decodeFactor*n) {
+			h.release(r)
+			body = bytes.Buffer{}
+			_, _ = io.Copy(io.Discard, in) // a client that is still sending might miss the response
 			return nil, api.Unavailable("too many large requests are in flight; try again").At("body")
 		}
-		progressOf(r.Context()).bodyMemory = weight
-		_, err = body.ReadFrom(in)
 	}
 	tooLarge, _ := errors.AsType[*http.MaxBytesError](err)
 	timeout, _ := errors.AsType[net.Error](err)
@@ -51,13 +49,30 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 		err = api.NewError(http.StatusRequestEntityTooLarge, api.TypePayloadTooLarge, "the request body is larger than this operation accepts").At("body")
 	case timeout != nil && timeout.Timeout():
 		err = api.NewError(http.StatusRequestTimeout, api.TypeRequestTimeout, "the request body did not arrive in time").At("body")
-	case err != nil: // cut off, or with malformed chunks
+	case !errors.Is(err, io.EOF): // cut off, or with malformed chunks
 		err = api.Unprocessable(notJSON())
 	default:
+		err = nil
 		// net/http reads on to notice a disconnect: the deadline of the body would end the request.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body.Bytes(), err
+}
+
+// reserve reports whether it has reserved more memory for the body of a request.
+func (h *Handler) reserve(r *http.Request, n int64) bool {
+	ok := h.bodies.reserve(accountOf(r), n)
+	if ok {
+		progressOf(r.Context()).bodyMemory += n
+	}
+	return ok
+}
+
+// release returns the memory for the body of a request.
+func (h *Handler) release(r *http.Request) {
+	p := progressOf(r.Context())
+	h.bodies.release(accountOf(r), p.bodyMemory)
+	p.bodyMemory = 0
 }
 
 // unsupported returns the 415 for a header of the body (RFC 9110, section 15.5.16).

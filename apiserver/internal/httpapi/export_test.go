@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -14,7 +12,7 @@ import (
 // Bind returns a handler that decodes and validates the requests of one operation and calls fn with
 // each valid request, without authentication or a store.
 func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handler {
-	h := &Handler{bodies: semaphore.NewWeighted(defaultBodyMemory), Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
+	h := &Handler{bodies: newBodyMemory(defaultBodyMemory), Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
 	o := &operation{h, account.Operation{Spec: op.Spec}}
 	mux := http.NewServeMux()
 	mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
@@ -22,7 +20,7 @@ func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handle
 		p := &progress{}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, p))
 		body, err := h.receive(w, r)
-		defer h.bodies.Release(p.bodyMemory)
+		h.release(r)
 		if err == nil {
 			request, err = o.read(r, body)
 		}

@@ -17,8 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
@@ -26,7 +24,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-const defaultBodyMemory = 64 << 20
+// defaultBodyMemory allows one account half as much.
+const defaultBodyMemory = 128 << 20
 
 // Options configures a Handler; see apiserver.Options. Limiter and Middleware are optional.
 type Options struct {
@@ -47,7 +46,7 @@ type Handler struct {
 	Idempotency idempotency.Records
 
 	next   http.Handler // route, wrapped in Middleware
-	bodies *semaphore.Weighted
+	bodies *bodyMemory
 	mux    *http.ServeMux
 	// operations maps the patterns of routes to the operations.
 	operations         map[string]api.Spec
@@ -58,7 +57,7 @@ type Handler struct {
 // New returns a Handler.
 func New(o Options) *Handler {
 	h := &Handler{
-		Options: o, bodies: semaphore.NewWeighted(int64(cmp.Or(o.BodyMemory, defaultBodyMemory))), drained: make(chan struct{}),
+		Options: o, bodies: newBodyMemory(int64(cmp.Or(o.BodyMemory, defaultBodyMemory))), drained: make(chan struct{}),
 		mux: http.NewServeMux(), operations: map[string]api.Spec{},
 	}
 	for _, op := range account.Operations() {

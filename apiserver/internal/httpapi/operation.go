@@ -32,7 +32,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p := progressOf(ctx)
 	p.caller = who
-	defer func() { o.bodies.Release(p.bodyMemory) }()
+	defer o.release(r)
 	request, q, err := o.prepare(w, r)
 	if err != nil {
 		// A timeout of the body has already cancelled the request's context.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -21,13 +22,14 @@ import (
 )
 
 type connectionLimits struct {
-	header, body, response, idle time.Duration
+	header, body, pause, response, idle time.Duration
 }
 
 var defaultConnectionLimits = connectionLimits{
 	header:   10 * time.Second,
-	body:     time.Minute,     // at most 1 MiB
-	response: 3 * time.Minute, // from the request's header; each part of an export has a minute
+	body:     time.Minute,      // at most 1 MiB
+	pause:    20 * time.Second, // without any byte of a body
+	response: 3 * time.Minute,  // from the request's header; each part of an export has a minute
 	idle:     2 * time.Minute,
 }
 
@@ -178,6 +180,38 @@ func (s *server) closeConnections(next http.Handler) http.Handler {
 	})
 }
 
+// endPauses ends requests with bodies that stop arriving.
+func (s *server) endPauses(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != http.NoBody {
+			r = r.WithContext(r.Context()) // net/http keeps the body of the original
+			r.Body = &arrivingBody{r.Body, http.NewResponseController(w), s.limits.pause, time.Now().Add(s.limits.body)}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// arrivingBody is a body in which each byte must arrive before the end, and soon after the one before.
+type arrivingBody struct {
+	io.ReadCloser
+	connection *http.ResponseController
+	pause      time.Duration
+	end        time.Time
+}
+
+func (b *arrivingBody) Read(p []byte) (int, error) {
+	deadline := time.Now().Add(b.pause)
+	if b.end.Before(deadline) {
+		deadline = b.end
+	}
+	_ = b.connection.SetReadDeadline(deadline) // an error shows in Read
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) { // net/http reads on to notice a disconnect
+		_ = b.connection.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
 // start serves a listener in the background, over TLS if the server is configured for it.
 func start(server *http.Server, l net.Listener, failed chan<- error) *http.Server {
 	serve := server.Serve
@@ -194,7 +228,7 @@ func start(server *http.Server, l net.Listener, failed chan<- error) *http.Serve
 
 func (s *server) newServer(requests context.Context, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           s.endPauses(h),
 		ReadHeaderTimeout: s.limits.header,
 		ReadTimeout:       s.limits.body,
 		WriteTimeout:      s.limits.response,
