@@ -35,6 +35,10 @@ var defaultConnectionLimits = connectionLimits{
 
 const maxHeaderBytes = 64 << 10
 
+// strictTransport makes browsers use https only, for a year. It leaves out the subdomains, because
+// they may belong to other services.
+const strictTransport = "max-age=31536000"
+
 // server serves the API, and optionally the control plane and metrics on their own listeners.
 type server struct {
 	settings
@@ -154,7 +158,7 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 	if s.tracing != nil {
 		h = s.tracing.Handler(h)
 	}
-	server := s.newServer(requests, s.closeConnections(h))
+	server := s.newServer(requests, s.secure(s.closeConnections(h)))
 	if s.metrics != nil {
 		server.ConnState = s.metrics.ConnState
 	}
@@ -176,6 +180,17 @@ func (s *server) closeConnections(next http.Handler) http.Handler {
 		if s.closing.Load() || len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
 		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// secure sends Strict-Transport-Security with every response if clients use https (RFC 6797).
+func (s *server) secure(next http.Handler) http.Handler {
+	if s.certificate == nil && !strings.HasPrefix(strings.ToLower(s.PublicURL), "https:") {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Strict-Transport-Security", strictTransport)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -72,3 +72,35 @@ func hangUp(t *testing.T, s *mailhostdtest.Server) {
 	t.Helper()
 	assert.NilError(t, s.Cmd.Process.Signal(syscall.SIGHUP))
 }
+
+// TestStrictTransportSecurity checks that each response of the public listener makes browsers use https,
+// if they can.
+func TestStrictTransportSecurity(t *testing.T) {
+	t.Parallel()
+	pair := certificatetest.NewPair(t, 1)
+	for name, tt := range map[string]struct {
+		flags []string
+		want  string
+	}{
+		"TLS":              {mailhostdtest.TLSArgs(pair), "max-age=31536000"},
+		"an https URL":     {[]string{"--public-url", "HTTPS://mail.example"}, "max-age=31536000"},
+		"plain HTTP":       {nil, ""},
+		"a plain HTTP URL": {[]string{"--public-url", "http://mail.example"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, owner := mailhostdtest.Start(t, append(tt.flags, "--control-listen", "0", "--metrics-listen", "0")...)
+			c := mailhostdtest.Trusting(t, s.As(t, owner), pair)
+			c.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+			for _, path := range []string{"/", "/healthz/ready", "/docs", "/openapi.json", "/console/", "/nothing", "/verify-forwarding/x", c.Path("/mailboxes")} {
+				resp, _ := mailhostdtest.Send(t, c.HTTP, http.MethodGet, s.URL+path, "")
+				assert.Check(t, is.Equal(resp.Header.Get("Strict-Transport-Security"), tt.want), "GET %s: %s", path, resp.Status)
+			}
+			for _, serving := range []string{"serving the control plane", "serving metrics"} {
+				url, _ := s.Log.Wait(t, serving)["url"].(string)
+				resp, _ := mailhostdtest.Send(t, http.DefaultClient, http.MethodGet, url+"/", "")
+				assert.Check(t, is.Equal(resp.Header.Get("Strict-Transport-Security"), ""), serving)
+			}
+		})
+	}
+}
