@@ -12,10 +12,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// note records whether the database failed to keep an update, and returns the update's error.
+// note records that the database failed to keep an update, and returns the update's error.
 func (e *engine) note(err error) error {
-	if err == nil || errors.Is(err, store.ErrUnavailable) {
-		e.failing.Store(err != nil)
+	if errors.Is(err, store.ErrUnavailable) {
+		e.failures.Add(1)
 	}
 	return err
 }
@@ -42,8 +42,11 @@ func (e *engine) Ping(ctx context.Context) error {
 	if forbidden != "" {
 		return unavailable(fmt.Errorf("the user may not read and write %s; grant it SELECT, INSERT, UPDATE and DELETE", forbidden))
 	}
-	if e.failing.Load() {
-		return e.tryToWrite(ctx)
+	if failures := e.failures.Load(); failures > 0 {
+		if err := e.tryToWrite(ctx); !errors.Is(err, errUndo) {
+			return err
+		}
+		e.failures.CompareAndSwap(failures, 0) // unless another update failed meanwhile
 	}
 	return nil
 }
@@ -56,17 +59,12 @@ var errUndo = errors.New("a trial that is undone")
 func (e *engine) tryToWrite(ctx context.Context) error {
 	content := make([]byte, 1000)
 	_, _ = rand.Read(content) // it never fails
-	err := e.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+	return e.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 		if _, err := q.ExecContext(ctx, `INSERT INTO token_buckets (name, full_at) SELECT n || $1, 0 FROM generate_series(1, 50) n`, hex.EncodeToString(content)); err != nil {
 			return err
 		}
 		return errUndo
 	})
-	if errors.Is(err, errUndo) {
-		e.failing.Store(false)
-		return nil
-	}
-	return err
 }
 
 // Usage implements sqlstore.Engine.

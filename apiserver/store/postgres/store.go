@@ -130,8 +130,9 @@ type engine struct {
 	// viewing holds an element for each running view, so that some connections are left for updates.
 	viewing chan struct{}
 
-	// failing means that the last update could not be kept.
-	failing atomic.Bool
+	// failures counts the updates that could not be kept since the last trial succeeded. Other updates
+	// prove nothing: a small one still fits on a full disk.
+	failures atomic.Int64
 
 	closed atomic.Bool
 	queues [256]queue

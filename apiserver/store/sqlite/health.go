@@ -18,8 +18,9 @@ import (
 type health struct {
 	path   string
 	opened os.FileInfo
-	// failing means that the last update failed because of the file or the disk.
-	failing atomic.Bool
+	// failures counts the updates that failed because of the file or the disk since the last trial
+	// succeeded. Other updates prove nothing: a small one still fits on a full disk.
+	failures atomic.Int64
 }
 
 // check returns a *store.LostError if the path does not lead to the open file.
@@ -41,12 +42,10 @@ func (h *health) lost(reason string) *store.LostError {
 }
 
 // note records the outcome of an update, and returns the explained error.
-func (h *health) note(err error, wrote bool) error {
-	switch err = h.explain(err); {
-	case err == nil && wrote:
-		h.failing.Store(false)
-	case errors.Is(err, store.ErrUnavailable) && !isBusy(err): // a lock of another process is no fault of the file
-		h.failing.Store(true)
+func (h *health) note(err error) error {
+	err = h.explain(err)
+	if errors.Is(err, store.ErrUnavailable) && !isBusy(err) { // a lock of another process is no fault of the file
+		h.failures.Add(1)
 	}
 	return err
 }
@@ -72,19 +71,32 @@ func (h *health) explain(err error) error {
 	return fmt.Errorf("%w: the database file %s can't be used: %s: %w", store.ErrUnavailable, h.path, advice, err)
 }
 
-// Ping implements sqlstore.Engine. After a failed update it tries an update that changes nothing,
-// because a store that reports itself unready receives no other updates. Ping does not wait for
-// other readers.
+// Ping implements sqlstore.Engine. After a failed update it tries an update that it undoes, because a
+// store that reports itself unready receives no other updates. Ping does not wait for other readers.
 func (e *engine) Ping(ctx context.Context) error {
-	if e.writer != nil && (e.failing.Load() || e.check() != nil) { // an update also empties the log of a moved file
-		if err := e.writer.update(ctx, rewrite); err != nil {
+	failures := e.failures.Load()
+	if e.writer != nil && (failures > 0 || e.check() != nil) { // an update also empties the log of a moved file
+		if err := e.writer.update(ctx, tryToWrite); !errors.Is(err, errUndo) {
 			return err
 		}
+		e.failures.CompareAndSwap(failures, 0) // unless another update failed meanwhile
 	}
 	if e.readers == nil {
 		return e.View(ctx, sqlstore.Probe)
 	}
 	return e.explain(e.readers.viewNow(ctx, sqlstore.Probe))
+}
+
+var errUndo = errors.New("a trial that is undone")
+
+// tryToWrite is an update that writes more to the log than a bulk request of 1000 mailboxes, and is
+// undone. It adds 2 MB to a full cache (toWrite), which SQLite writes to the log before the end.
+func tryToWrite(ctx context.Context, q sqlstore.Querier) error {
+	if _, err := q.ExecContext(ctx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+		INSERT INTO token_buckets (name, full_at) SELECT i || hex(randomblob(2000)), 0 FROM n`); err != nil {
+		return err
+	}
+	return errUndo
 }
 
 // rewrite is an update that writes a row without changing it.

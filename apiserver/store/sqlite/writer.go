@@ -63,7 +63,7 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 		u.wrote = t.wrote
 		return cmp.Or(err, t.failed)
 	})
-	return w.health.note(err, u.wrote)
+	return w.health.note(err)
 }
 
 // run processes updates until the writer is stopped.

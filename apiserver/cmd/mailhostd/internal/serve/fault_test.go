@@ -40,7 +40,7 @@ func (f files) filler() string { return filepath.Join(f.dir, "filler") }
 
 // smallDisk mounts a small file system.
 func smallDisk(t *testing.T, dir string) []string {
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Skipf("no file system can be mounted here, so that a full disk is not tested: %v %s", err, out)
 	}
 	t.Cleanup(func() {
@@ -173,6 +173,48 @@ func testFault(t *testing.T, fault fault) {
 	}
 	assert.NilError(t, fault.mend(c.files))
 	assert.Check(t, c.start(), "with the files repaired, not everything is there")
+}
+
+// TestFullDiskUnderLoad checks that a server is not ready from the first refused change on, although
+// smaller changes still fit into the log, and that it is ready again, without a change, when there is space.
+func TestFullDiskUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: no server loses its disk")
+	}
+	t.Parallel()
+	c := newFaultCase(t, fault{setUp: smallDisk})
+	owner := c.server.As(t, c.owner)
+	created := 0
+	bulk := func() int {
+		var items []string
+		for range 250 {
+			created++
+			items = append(items, fmt.Sprintf(`{"local_part":"bulk%d","first_name":"Ada","last_name":"Lovelace"}`, created))
+		}
+		r, err := owner.Try(t.Context(), http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[`+strings.Join(items, ",")+`]}`)
+		assert.NilError(t, err)
+		return r.Status
+	}
+	ready := func() int {
+		status, _ := mailhostdtest.Fetch(t, http.MethodGet, c.server.URL+"/healthz/ready")
+		return status
+	}
+	for range 10 { // until the log is used from its beginning again
+		assert.Assert(t, is.Equal(bulk(), http.StatusOK), "a bulk create")
+	}
+	assert.NilError(t, fillDisk(c.filler()))
+	for refused := 0; refused < 5; {
+		if bulk() != http.StatusOK {
+			refused++
+			assert.Check(t, is.Equal(ready(), http.StatusServiceUnavailable), "ready after a refused create")
+			_, _ = owner.Try(t.Context(), http.MethodPatch, "/mailboxes/m0@example.com", fmt.Sprintf(`{"first_name":"Ada %d"}`, refused))
+			assert.Check(t, is.Equal(ready(), http.StatusServiceUnavailable), "ready after a smaller change")
+		}
+	}
+	assert.NilError(t, os.Remove(c.filler()))
+	assert.Check(t, is.Equal(ready(), http.StatusOK), "ready with space")
+	assert.Check(t, is.Equal(bulk(), http.StatusOK), "a bulk create with space")
+	assert.Check(t, is.Equal(ready(), http.StatusOK), "ready afterwards")
 }
 
 // content are files with their contents, by the names in their directory.
