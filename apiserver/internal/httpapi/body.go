@@ -59,7 +59,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return body.Bytes(), err
 }
 
-// reserve reports whether it has reserved more memory for the body of a request.
+// reserve reports whether it has reserved more memory for a request.
 func (h *Handler) reserve(r *http.Request, n int64) bool {
 	ok := h.bodies.reserve(accountOf(r), n)
 	if ok {
@@ -68,7 +68,7 @@ func (h *Handler) reserve(r *http.Request, n int64) bool {
 	return ok
 }
 
-// release returns the memory for the body of a request.
+// release returns the memory of a request.
 func (h *Handler) release(r *http.Request) {
 	p := progressOf(r.Context())
 	h.bodies.release(accountOf(r), p.bodyMemory)

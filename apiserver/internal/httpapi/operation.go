@@ -39,7 +39,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		current, refused := o.Rules.Auth.AuthorizeNow(context.WithoutCancel(ctx), who, o.Spec)
 		err = cmp.Or(refused, mayChange(r, current, o.Spec), err)
 	} else {
-		err = o.respond(ctx, w, request, q)
+		err = o.respond(w, r, request, q)
 	}
 	if err != nil {
 		o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
@@ -63,13 +63,22 @@ func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any
 	return request, q, err
 }
 
-// respond runs the operation and writes the response, unless it returns an error.
-func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any, q *idempotency.Request) error {
+// csvMemory is the memory for the rows that an export reads at a time, about.
+const csvMemory = 256 << 10
+
+// respond runs the operation and writes the response, unless it returns an error. A large list or an
+// export reserves memory until the client has read it; for other responses, the request's body has.
+func (o *operation) respond(w http.ResponseWriter, r *http.Request, request any, q *idempotency.Request) error {
+	ctx := r.Context()
 	response, err := o.run(ctx, request, q)
 	if err != nil {
 		return err
 	}
+	tooMany := api.Unavailable("too many large responses are in flight; try again")
 	if file, ok := response.(*api.CSV); ok {
+		if !o.reserve(r, csvMemory) {
+			return tooMany
+		}
 		o.writeCSV(ctx, w, file)
 		return nil
 	}
@@ -78,6 +87,9 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 		if body, err = api.EncodeJSON(response); err != nil {
 			return err
 		}
+	}
+	if o.Method == http.MethodGet && len(body) > freeBody && !o.reserve(r, int64(len(body))) {
+		return tooMany
 	}
 	if q.Replayed {
 		w.Header().Set(api.IdempotencyReplayedHeader, "true")

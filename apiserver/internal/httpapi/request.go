@@ -102,7 +102,7 @@ type progress struct {
 	// decoded is the decoded request of the operation; remoteAddress is the host that sent it.
 	decoded       any
 	remoteAddress string
-	// bodyMemory is the memory reserved in Handler.bodies for the body.
+	// bodyMemory is the memory reserved in Handler.bodies for the bodies of the request and its response.
 	bodyMemory int64
 	// arrival is the time of all changes of the operation.
 	arrival time.Time
