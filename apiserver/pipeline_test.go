@@ -245,6 +245,9 @@ func TestBodyMemoryIsUsedUp(t *testing.T) {
 	a = apitest.Receive(t, first)
 	assert.Check(t, a != nil && a.Status == 201, "the first upload: %v", a)
 	h.Post("/workspaces", large("b")).Want(201) // the memory is free again
+	values := `{"name":"values","x":[` + strings.Repeat("0,", 20_000) + `0]}`
+	h.Post("/workspaces", values).Refused(503, "body unavailable") // small values take more memory than their text
+	h.Post("/workspaces", large("c")).Want(201)
 }
 
 // readerFunc is an empty reader that calls a function first.

@@ -16,8 +16,10 @@ import (
 const (
 	// freeBody is the size up to which a body is read without reserving memory.
 	freeBody = 4 << 10
-	// decodeFactor is the memory that a body takes, about, as a multiple of its size.
+	// decodeFactor is the memory that a body takes, about, as a multiple of its size, and valueMemory
+	// the memory for each of its values while it is decoded.
 	decodeFactor = 6
+	valueMemory  = 128
 )
 
 // receive reads a JSON body. It reserves memory for what arrives of a large body, which ServeHTTP
@@ -39,7 +41,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 			h.release(r)
 			body = bytes.Buffer{}
 			_, _ = io.Copy(io.Discard, in) // a client that is still sending might miss the response
-			return nil, api.Unavailable("too many large requests are in flight; try again").At("body")
+			return nil, tooManyRequests()
 		}
 	}
 	tooLarge, _ := errors.AsType[*http.MaxBytesError](err)
@@ -57,6 +59,10 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body.Bytes(), err
+}
+
+func tooManyRequests() *api.Error {
+	return api.Unavailable("too many large requests are in flight; try again").At("body")
 }
 
 // reserve reports whether it has reserved more memory for a request.

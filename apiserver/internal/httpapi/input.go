@@ -23,7 +23,16 @@ func (o *operation) read(r *http.Request, body []byte) (any, error) {
 	found := o.readParameters(request.Elem(), r, query)
 	var sent any // the decoded body
 	if f := o.Body(); f != nil {
-		sent, err = decodeJSON(body)
+		values, err := countValues(body)
+		if memory := valueMemory * values; len(body) > freeBody {
+			if !o.bodies.reserve(accountOf(r), memory) {
+				return nil, tooManyRequests()
+			}
+			defer o.bodies.release(accountOf(r), memory)
+		}
+		if err == nil {
+			sent, err = decodeJSON(body)
+		}
 		switch {
 		case len(body) == 0:
 			found = append(found, api.Missing().InBody())

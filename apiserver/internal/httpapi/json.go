@@ -23,26 +23,31 @@ const (
 
 var errNotJSON = errors.New("not JSON in Unicode within the bounds")
 
-// decodeJSON decodes a request body, with numbers as json.Number. It refuses text that
+// countValues returns the number of values and member names of a request body. It refuses text that
 // encoding/json would replace by U+FFFD (RFC 8259, sections 8.1 and 8.2), because two different
 // secrets would become equal.
-func decodeJSON(data []byte) (value any, err error) {
+func countValues(data []byte) (values int64, err error) {
 	tokens := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
-	for values := 0; values == 0 || tokens.StackDepth() > 0; {
+	for values == 0 || tokens.StackDepth() > 0 {
 		token, err := tokens.ReadToken()
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		if kind := token.Kind(); kind != jsontext.KindEndObject && kind != jsontext.KindEndArray {
 			values++
 		}
 		if values > maxValues || tokens.StackDepth() > maxDepth {
-			return nil, errNotJSON
+			return 0, errNotJSON
 		}
 	}
 	if _, err := tokens.ReadToken(); !errors.Is(err, io.EOF) { // more than one value
-		return nil, errNotJSON
+		return 0, errNotJSON
 	}
+	return values, nil
+}
+
+// decodeJSON decodes a request body that countValues accepts, with numbers as json.Number.
+func decodeJSON(data []byte) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	err = decoder.Decode(&value)

@@ -2,9 +2,9 @@ package httpapi
 
 import "sync"
 
-// bodyMemory is the memory for the bodies of all requests and large responses. An account can reserve at most as
-// much as it leaves free, so that others always find some. Nothing waits for memory, because a body
-// that is not read stops the others of its HTTP/2 connection. It is safe for concurrent use.
+// bodyMemory is the memory for the bodies of all requests and large responses. An account can reserve
+// at most as much as it leaves free, so that others always find some. Nothing waits for memory, because
+// a body that is not read stops the others of its HTTP/2 connection. It is safe for concurrent use.
 type bodyMemory struct {
 	mu       sync.Mutex
 	free     int64
