@@ -20,6 +20,9 @@ type Reader interface {
 	Authorizations(accountID string, f AuthorizationFilter) ([]Authorization, error)
 	// GrantsOf returns the unrevoked grants of any of the subjects.
 	GrantsOf(accountID string, subjects []Subject) ([]Authorization, error)
+	// PublicURL returns the URL that the last server stored, or "".
+	PublicURL() (string, error)
+
 	// AuthorizationVersion returns a number that identifies the state of all accounts, grants
 	// and service accounts, apart from their last uses. The number is never used again, not even
 	// after a rollback.

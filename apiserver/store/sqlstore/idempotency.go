@@ -45,8 +45,12 @@ func (t *tx) UpdateTokenBucket(name string, now time.Time, change func(time.Time
 		WHERE t.full_at <= $1 ORDER BY t.full_at LIMIT 4`+t.dialect.SkipLocked+`)`, now)
 }
 
+func (r *reader) PublicURL() (string, error) {
+	return only(column[string](r, `SELECT public_url FROM server`))
+}
+
 func (t *tx) SetPublicURL(url string) (string, error) {
-	before, err := only(column[string](&t.reader, `SELECT public_url FROM server`))
+	before, err := t.PublicURL()
 	if err != nil || before == url {
 		return before, err
 	}

@@ -53,6 +53,47 @@ func (r *Reloader) Config() *tls.Config {
 
 func (r *Reloader) Leaf() *x509.Certificate { return r.current.Load().Leaf }
 
+// CheckChain returns an error if a certificate of the chain is not valid at a time, or not signed by the one after it.
+func (r *Reloader) CheckChain(now time.Time) error {
+	chain := r.chain()
+	for i, cert := range chain {
+		name := fmt.Sprintf("the certificate of %s in --tls-cert", cert.Subject)
+		if i == 0 {
+			name = "the certificate"
+		}
+		switch {
+		case now.After(cert.NotAfter):
+			return fmt.Errorf("%s expired at %s; renew it", name, cert.NotAfter.UTC().Format(time.RFC3339))
+		case now.Before(cert.NotBefore):
+			return fmt.Errorf("%s is valid only from %s; check this machine's clock", name, cert.NotBefore.UTC().Format(time.RFC3339))
+		case i+1 < len(chain) && cert.CheckSignatureFrom(chain[i+1]) != nil:
+			return fmt.Errorf("%s is signed by %s, and the certificate after it is that of %s; write the chain to --tls-cert in order, the server's certificate first", name, cert.Issuer, chain[i+1].Subject)
+		}
+	}
+	return nil
+}
+
+// KnownHere reports whether a client on this machine accepts the chain's authority.
+func (r *Reloader) KnownHere() bool {
+	chain, intermediates := r.chain(), x509.NewCertPool()
+	for _, cert := range chain[1:] {
+		intermediates.AddCert(cert)
+	}
+	_, err := chain[0].Verify(x509.VerifyOptions{Intermediates: intermediates})
+	return err == nil
+}
+
+// chain returns the current certificates, the server's first. Those that can't be parsed are left out.
+func (r *Reloader) chain() []*x509.Certificate {
+	chain := []*x509.Certificate{r.Leaf()}
+	for _, der := range r.current.Load().Certificate[1:] {
+		if cert, err := x509.ParseCertificate(der); err == nil {
+			chain = append(chain, cert)
+		}
+	}
+	return chain
+}
+
 // Reload reads the files now, and logs the result even for an unchanged certificate.
 func (r *Reloader) Reload() {
 	r.mu.Lock()

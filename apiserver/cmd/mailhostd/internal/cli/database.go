@@ -49,6 +49,16 @@ func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqls
 	return db, nil
 }
 
+// InspectServer returns what a database server permits, or nil for an SQLite file.
+func InspectServer(ctx context.Context, database string) (*postgres.Inspection, error) {
+	scheme := Scheme(database)
+	if scheme != "postgres" && scheme != "postgresql" {
+		return nil, nil
+	}
+	i, err := postgres.Inspect(ctx, "postgres"+database[len(scheme):])
+	return &i, err
+}
+
 // isURI reports whether a database is named as other programs of SQLite name it. Its file would be named like
 // the URI.
 func isURI(database string) bool {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -63,8 +62,9 @@ func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) e
 		name string
 		run  func(context.Context) check
 	}{
-		{"configuration", func(context.Context) check { return c.checkConfiguration(p, app) }}, {"database", c.checkDatabase}, {"permissions", c.checkPermissions}, {"disk", c.checkDisk},
-		{"listen", c.checkListen}, {"tls", c.checkTLS}, {"smtp", c.checkSMTP}, {"oauth issuer", c.checkIssuer}, {"clock", c.checkClock},
+		{"configuration", func(context.Context) check { return c.checkConfiguration(p, app) }}, {"database", c.checkDatabase}, {"connections", c.checkConnections},
+		{"permissions", c.checkPermissions}, {"disk", c.checkDisk}, {"listen", c.checkListen}, {"tls", c.checkTLS}, {"public url", c.checkPublicURL}, {"smtp", c.checkSMTP},
+		{"oauth issuer", c.checkIssuer}, {"traces", func(ctx context.Context) check { return c.checkTraces(ctx, p) }}, {"clock", c.checkClock},
 	}
 	var results []check
 	var failed []string
@@ -148,9 +148,15 @@ func (c DoctorCommand) checkDatabase(ctx context.Context) check {
 	return found(checkOK, "%s, %s", cli.RedactDatabase(c.Database), cli.Counted(len(accounts), "account"))
 }
 
-// checkPermissions checks the files of a database and of the certificate.
-func (c DoctorCommand) checkPermissions(context.Context) check {
-	if c.databaseFile() == "" && c.TLSKey == "" {
+// checkPermissions checks the user's rights in a database server, and the files of a database and of the certificate.
+func (c DoctorCommand) checkPermissions(ctx context.Context) check {
+	server, err := cli.InspectServer(ctx, c.Database)
+	switch {
+	case err != nil: // a failed check of the database
+		return found(checkSkipped, "the database server can't be asked: %s", err)
+	case server != nil && server.Lacking != "":
+		return found(checkFailed, "the database's user %s; run there as its owner: %s", server.Lacking, server.Grant)
+	case server == nil && c.databaseFile() == "" && c.TLSKey == "":
 		return found(checkSkipped, "neither the database nor a key is a file of this machine")
 	}
 	var problems []string
@@ -177,7 +183,7 @@ func (c DoctorCommand) checkPermissions(context.Context) check {
 	if problems != nil {
 		return found(checkWarning, "%s", strings.Join(problems, "; "))
 	}
-	return found(checkOK, "the files are writable, and closed to others")
+	return found(checkOK, "%s", map[bool]string{true: "the files are writable, and closed to others", false: "the user may do what is needed"}[c.databaseFile() != ""])
 }
 
 // databaseFile returns the path of an SQLite file, or "".
@@ -222,24 +228,6 @@ func describeSpace(free uint64, needed int64) check {
 	return found(state, "%d MiB free; %d MiB are enough for the log and a backup", free>>20, needed>>20)
 }
 
-// checkListen checks that a server can listen on the address, or already does.
-func (c DoctorCommand) checkListen(ctx context.Context) check {
-	if err := checkAddress("--listen", c.Listen); err != nil {
-		return found(checkFailed, "%s", err)
-	}
-	address := loopbackForPort(c.Listen)
-	if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
-		_ = conn.Close()
-		return found(checkOK, "something listens on %s; if it is not this server, choose another address", address)
-	}
-	l, err := listen(ctx, "--listen", address)
-	if err != nil {
-		return found(checkFailed, "%s", err)
-	}
-	_ = l.Close()
-	return found(checkOK, "%s is free", address)
-}
-
 // renewBefore is the time before its expiry at which a certificate should be renewed.
 const renewBefore = 14 * 24 * time.Hour
 
@@ -247,25 +235,33 @@ func (c DoctorCommand) checkTLS(context.Context) check {
 	cert, err := c.openCertificate(slog.New(slog.DiscardHandler))
 	switch {
 	case err != nil:
-		return found(checkFailed, "%s", err)
+		return found(checkFailed, "%s; set the two files of one certificate", err)
 	case cert == nil && !isLocal(loopbackForPort(c.Listen)):
 		return found(checkWarning, "tokens are sent over plain HTTP; set --tls-cert, or make the address reachable only for a TLS proxy")
 	case cert == nil:
 		return found(checkSkipped, "plain HTTP on this machine")
 	}
 	leaf := cert.Leaf()
-	expiry := leaf.NotAfter.UTC().Format(time.RFC3339)
-	if left := time.Until(leaf.NotAfter); left < 0 {
-		return found(checkFailed, "the certificate expired at %s", expiry)
-	} else if left < renewBefore {
-		return found(checkWarning, "the certificate expires at %s; renew it", expiry)
+	if err := cert.CheckChain(time.Now()); err != nil {
+		return found(checkFailed, "%s; until then clients refuse it", err)
+	}
+	validity := "the certificate is valid until " + leaf.NotAfter.UTC().Format(time.RFC3339)
+	var problems []string
+	if time.Until(leaf.NotAfter) < renewBefore {
+		problems = append(problems, validity+"; renew it")
 	}
 	if public, err := url.Parse(c.PublicURL); err == nil && public.Hostname() != "" {
 		if err := leaf.VerifyHostname(public.Hostname()); err != nil {
-			return found(checkWarning, "the certificate does not have the name of --public-url: %s", err)
+			problems = append(problems, fmt.Sprintf("the certificate does not have the name of --public-url: %s", err))
 		}
 	}
-	return found(checkOK, "the certificate is valid until %s", expiry)
+	if problems != nil {
+		return found(checkWarning, "%s", strings.Join(problems, "; "))
+	}
+	if !cert.KnownHere() {
+		validity += "; this machine does not know its authority: if that is a public one, add its intermediate certificates to --tls-cert, otherwise set SSL_CERT_FILE for clients"
+	}
+	return found(checkOK, "%s", validity)
 }
 
 func (c DoctorCommand) checkSMTP(ctx context.Context) check {

@@ -48,8 +48,8 @@ func TestDoctor(t *testing.T) {
 		{"no public URL", []string{"--oauth-client-id", "cli"}, "oauth issuer", "warning", "set --public-url"},
 		{"a public URL", []string{"--oauth-client-id", "cli", "--public-url", "https://mail.example.com"}, "oauth issuer", "ok", "has 1 key"},
 		{"no address", []string{"--listen", "unix:/run/mailhostd.sock"}, "listen", "failed", "Unix sockets"},
-		{"a damaged page", []string{"--database", damaged}, "database", "failed", "it is damaged; restore a backup"},
-		{"an open file", []string{"--database", open}, "permissions", "warning", "chmod o="},
+		{"a damaged page", []string{"--database", damaged, "--listen", "0"}, "database", "failed", "it is damaged; restore a backup"},
+		{"an open file", []string{"--database", open, "--listen", "0"}, "permissions", "warning", "chmod o="},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := mailhostdtest.Run(t, append(append([]string{"doctor"}, healthy...), tt.args...)...)

@@ -22,7 +22,12 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EINVAL) {
 		return nil, fmt.Errorf("%s: %s is no address of this machine; use one such as 127.0.0.1:8080, 0.0.0.0:8080 for all addresses, or a port alone", flag, address)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s: %w; stop the program that listens there, or choose another address", flag, err)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s: %w; choose a port from 1024, or give the program the capability CAP_NET_BIND_SERVICE", flag, err)
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return l, nil

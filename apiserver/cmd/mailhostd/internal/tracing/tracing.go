@@ -55,11 +55,7 @@ type Tracing struct {
 // while it is unavailable, the newest spans are dropped.
 func Start(ctx context.Context, o Options) (*Tracing, error) {
 	setLogger(o.Log)
-	var options []otlptracehttp.Option
-	if o.Collector != "" {
-		options = append(options, otlptracehttp.WithEndpointURL(strings.TrimSuffix(o.Collector, "/")+"/v1/traces"))
-	}
-	client, err := otlptracehttp.New(ctx, options...)
+	client, err := otlptracehttp.New(ctx, endpoint(o.Collector)...)
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be exported: %w", err)
 	}
@@ -78,6 +74,23 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 		// Health checks are too frequent for traces.
 		otelhttp.WithFilter(func(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, apiserver.HealthPath) }),
 	)}, nil
+}
+
+func endpoint(collector string) (options []otlptracehttp.Option) {
+	if collector != "" {
+		options = append(options, otlptracehttp.WithEndpointURL(strings.TrimSuffix(collector, "/")+"/v1/traces"))
+	}
+	return options
+}
+
+// Check sends a batch without spans to the collector that Start would use.
+func Check(ctx context.Context, collector string) error {
+	setLogger(slog.New(slog.DiscardHandler))
+	once := otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: false})
+	if err := otlptracehttp.NewClient(append(endpoint(collector), once)...).UploadTraces(ctx, nil); err != nil {
+		return fmt.Errorf("%.300s", strings.Join(strings.Fields(err.Error()), " ")) // the error may contain a whole response
+	}
+	return nil
 }
 
 // warnInterval is the minimum time between two warnings about lost spans.

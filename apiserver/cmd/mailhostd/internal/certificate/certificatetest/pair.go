@@ -31,15 +31,21 @@ func NewPair(t *testing.T, serial int64) Pair {
 	return p
 }
 
-// Write replaces the certificate and its key.
+// Write replaces the certificate and its key. The certificate is valid for a day.
 func (p Pair) Write(t *testing.T, serial int64, notAfter time.Time) {
+	t.Helper()
+	p.WriteFor(t, serial, notAfter.Add(-24*time.Hour), notAfter)
+}
+
+// WriteFor is Write with both ends of the validity.
+func (p Pair) WriteFor(t *testing.T, serial int64, notBefore, notAfter time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	assert.NilError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "localhost"},
 		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: notAfter.Add(-24 * time.Hour), NotAfter: notAfter,
+		NotBefore: notBefore, NotAfter: notAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
