@@ -8,9 +8,10 @@ package text
 
 import (
 	"errors"
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -58,16 +59,46 @@ func CheckName(s string) error {
 	return nil
 }
 
-// PrintableLines escapes control characters except tabs and line breaks, for texts of several
-// lines.
+// IsUnsafe reports whether a character can change a terminal, or the place or order in which other characters
+// are shown: a control character (C0, DEL or C1), a bidirectional control, or a separator of lines or paragraphs.
+// Tabs and line breaks are unsafe too, where a text must stay in its cell.
+func IsUnsafe(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+}
+
+// PrintableLines escapes unsafe characters except tabs and line breaks, for texts of several lines.
 func PrintableLines(s string) string {
-	var b strings.Builder
-	for _, c := range s {
-		if unicode.IsPrint(c) || c == '\n' || c == '\t' {
-			b.WriteRune(c)
+	b, rest := AppendPrintable(nil, []byte(s))
+	return string(AppendRest(b, rest))
+}
+
+// AppendPrintable appends a text to b. It writes unsafe characters except tabs and line breaks in the form \u202e,
+// which in JSON is the same value, and U+FFFD for a byte that is not UTF-8. It returns the end of the text that may be
+// the beginning of a character or of a line break.
+func AppendPrintable(b, text []byte) (appended, rest []byte) {
+	for len(text) > 0 && utf8.FullRune(text) {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == '\r' && len(text) == 1:
+			return b, text
+		case r == '\r' && text[1] == '\n', r == '\n', r == '\t', !IsUnsafe(r):
+			b = utf8.AppendRune(b, r)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	return b, text
+}
+
+// AppendRest appends the rest of a text that ends.
+func AppendRest(b, rest []byte) []byte {
+	for _, c := range rest {
+		if c == '\r' {
+			b = append(b, `\u000d`...)
 		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRune(c), "'"))
+			b = utf8.AppendRune(b, utf8.RuneError)
 		}
 	}
-	return b.String()
+	return b
 }

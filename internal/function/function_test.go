@@ -274,7 +274,7 @@ func TestErrors(t *testing.T) {
 		"users, one twice":       {"parse_users", list{"address,first_name,last_name\njane@example.com,A,B\nJane@example.com,C,D\n", "example.com"}, 0, "these rows can't become mailboxes; correct them in the file:\nline 3: Jane@example.com: line 2 has this address already"},
 		"users of another":       {"parse_users", list{"address,first_name,last_name\njane@example.org,A,B\n", "example.com"}, 0, "the file has no user of example.com; it has users of example.org"},
 		"users, invalid":         {"parse_users", list{"address,first_name,last_name\njane@example.com,\"A\n\",B\nj\u00f6@example.org,A,B\nno-at,A,B\n", "example.com"}, 0, "file:\nline 5 (row 4): no-at: is not an address"},
-		"users, control":         {"parse_users", list{"address,first_name,last_name\n\x1b[2J\u202ejane,A,B\n", "example.com"}, 0, "file:\nline 2: \\x1b[2J\\u202ejane: is not"},
+		"users, control":         {"parse_users", list{"address,first_name,last_name\n\x1b[2J\u202ejane,A,B\n", "example.com"}, 0, "file:\nline 2: \\u001b[2J\\u202ejane: is not"},
 		"users, unread list":     {"parse_users", list{"DisplayName,EmailAddresses,UserPrincipalName\nJane Doe,System.String[],jdoe@example.com\n", "example.com"}, 0, `line 2: jdoe@example.com: the cell "System.String[]" in "EmailAddresses" contains no address`},
 		"users, JSON":            {"parse_users", list{`[{"mail":"a@example.com"}]`, "example.com"}, 0, "the file seems to be JSON, not CSV"},
 		"users, no addresses":    {"parse_users", list{"Name,Phone\nJane Doe,1\n", "example.com"}, 0, "the first row has no column with the address"},

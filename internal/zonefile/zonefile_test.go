@@ -306,7 +306,7 @@ c TXT "\999"
 		// Names.
 		"0/25 NS ns.example.net.\n$ORIGIN example.com\nwww A 192.0.2.1\n$ORIGIN example.com.\nwww.example.com A 192.0.2.1\na\\.b A 192.0.2.1\n\\@ A 192.0.2.1\nx A 192.0.2.1\\\n\x1b[2J A 192.0.2.1\n": {
 			"line 1: 0/25.example.com. NS ns.example.net.: the name has a slash", "line 2: the name example.com lacks the dot at its end, and so means example.com.example.com.; write example.com.",
-			"line 5: www.example.com.example.com. A 192.0.2.1: the name www.example.com lacks the dot", "line 6: a\\.b.example.com. A 192.0.2.1: ", "line 7: \\@.example.com. A", `line 8: x.example.com. A 192.0.2.1\: value of A`, `line 9: \x1b[2J.example.com. A`,
+			"line 5: www.example.com.example.com. A 192.0.2.1: the name www.example.com lacks the dot", "line 6: a\\.b.example.com. A 192.0.2.1: ", "line 7: \\@.example.com. A", `line 8: x.example.com. A 192.0.2.1\: value of A`, `line 9: \u001b[2J.example.com. A`,
 		},
 		"$GENERATE 1-2 h$\n$GENERATE 2-1 h$ A 192.0.2.$\n$GENERATE 0-65536 h$ A 192.0.2.1\n$GENERATE 1-2/0 h$ A 192.0.2.1\n$GENERATE a-b h$ A 192.0.2.1\n$GENERATE 1-2 h${0,3,y} A 192.0.2.1\n$GENERATE 1-2 h${-3} A 192.0.2.1\n$GENERATE 255-257 h$ A 192.0.2.$\n": {
 			"line 1: $GENERATE needs a range", "line 2: the range 2-1 of $GENERATE is empty", "line 3: $GENERATE makes more than 65536 records", "line 4: the range 1-2/0", `line 5: the range "a-b"`,

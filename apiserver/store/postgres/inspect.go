@@ -32,7 +32,7 @@ const inspection = `SELECT pg_backend_pid()::bigint, current_user::text, COALESC
 	to_regclass('mailhost_schema') IS NOT NULL, COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false),
 	COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (tables)
 		AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), ''),
-	COALESCE((SELECT has_table_privilege(to_regclass('mailhost_schema'), 'SELECT') AND has_table_privilege(to_regclass('mailhost_migrations'), 'SELECT')), false),
+	COALESCE(has_table_privilege(to_regclass('mailhost_schema'), 'SELECT'), true) AND COALESCE(has_table_privilege(to_regclass('mailhost_migrations'), 'SELECT'), true),
 	COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (tables) AND NOT pg_has_role(relowner, 'USAGE')), ''),
 	role.rolsuper, role.rolconnlimit, (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()),
 	current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int + COALESCE(current_setting('reserved_connections', true)::int, 0),

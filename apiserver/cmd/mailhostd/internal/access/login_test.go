@@ -204,7 +204,7 @@ func TestLoginDistrustsServers(t *testing.T) {
 		{"a token for another API", map[string]string{"audience": "https://mail.example.com/\x1b[2J"}, false, `asks for a token for another API, audience="https://mail.example.com/\x1b[2J"`},
 		{"a scope of another API", map[string]string{"scope": "api://0b9f4d5e/.default"}, false, `asks for a token for another API, by the scope "api://0b9f4d5e/.default"`},
 		{"a request object", map[string]string{"parameter": "request"}, false, "the parameter request can't be chosen"},
-		{"an issuer with control characters", map[string]string{"issuer": "https://login.example.com\x1b[2J"}, false, `https://login.example.com\x1b[2J: it must be`},
+		{"an issuer with control characters", map[string]string{"issuer": "https://login.example.com\x1b[2J"}, false, `https://login.example.com\u001b[2J: it must be`},
 		{"a redirect", map[string]string{"redirect": "/elsewhere"}, true, "the issuer responds with 307"},
 		{"a code with control characters", map[string]string{"user_code": "A\x1b[2JB"}, true, `enter the code "A\x1b[2JB"`},
 		{"a page with control characters", map[string]string{"verification_uri": "https://x\x1b]0;x\x07"}, true, `Open "https://x\x1b]0;x\a"`},

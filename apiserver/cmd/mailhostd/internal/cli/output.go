@@ -14,15 +14,17 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
-	"unicode"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize/english"
 	"golang.org/x/term"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
-// This file contains the output of commands: text for people on a terminal, and JSON for programs.
+// This file contains the output of commands: text for people on a terminal, and JSON for programs. Both may contain
+// text of another server; see Escaped.
 
 type OutputFlags struct {
 	JSON *bool `name:"json" negatable:"" variable:"-" help:"Print JSON; --no-json prints text. Default: text on a terminal, JSON elsewhere."`
@@ -62,7 +64,7 @@ func PrintOnce(p Program, lost string, print func() error) error {
 	signal.Notify(closed, syscall.SIGPIPE)
 	defer signal.Stop(closed)
 	err := errNull
-	if !isNull(p.Stdout) {
+	if !isNull(Raw(p.Stdout)) {
 		err = print()
 	}
 	if err != nil {
@@ -109,14 +111,18 @@ func WriteTable(w io.Writer, rows [][]string) {
 	_ = columns.Flush()
 }
 
+// IsTerminal reports whether an input or output of the program is a terminal.
 func IsTerminal(stream any) bool {
+	if w, ok := stream.(io.Writer); ok {
+		stream = Raw(w)
+	}
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Printable quotes text with control characters, which could change the terminal or end the line.
+// Printable quotes text that could end the line or its cell, or change the terminal.
 func Printable(s string) string {
-	if !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, text.IsUnsafe) {
 		return s
 	}
 	return strconv.Quote(s)
@@ -151,6 +157,7 @@ func ShowProgress(w io.Writer, doing string) (progress func(done, total int64), 
 	if !IsTerminal(w) {
 		return func(int64, int64) {}, func() {}
 	}
+	w = Raw(w) // its carriage return begins the line again
 	shown := false
 	progress = func(done, total int64) {
 		shown = true

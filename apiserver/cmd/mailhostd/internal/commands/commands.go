@@ -19,7 +19,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/operate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/userimport"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 type commandLine struct {
@@ -55,10 +54,11 @@ type commandLine struct {
 	Man         manCommand               `cmd:"" group:"Install:" help:"Print the manual page."`
 }
 
-// Run runs a command until it ends or ctx is cancelled, prints its error, and returns the exit code. The
-// error may contain text from another server.
+// Run runs a command until it ends or ctx is cancelled, prints its error, and returns the exit code.
 func Run(ctx context.Context, p cli.Program) int {
-	p.Opened = new([]io.Closer)
+	stdout, stderr := cli.NewEscaped(p.Stdout), cli.NewEscaped(p.Stderr)
+	p.Stdout, p.Stderr, p.Opened = stdout, stderr, &[]io.Closer{stdout}
+	defer stderr.Close()
 	help, err := parseAndRun(ctx, p)
 	for _, opened := range *p.Opened {
 		err = errors.Join(err, opened.Close())
@@ -76,7 +76,7 @@ func Run(ctx context.Context, p cli.Program) int {
 	if exit.Code == cli.ExitUsage {
 		advice = "; see " + help + " --help"
 	}
-	fmt.Fprintf(p.Stderr, "mailhostd: %s%s\n", text.PrintableLines(err.Error()), advice)
+	fmt.Fprintf(p.Stderr, "mailhostd: %s%s\n", err, advice)
 	return exit.Code
 }
 
@@ -111,7 +111,7 @@ func newParser(commands *commandLine, p cli.Program) (*kong.Kong, error) {
 		kong.Vars{"import_fields": userimport.Fields()},
 		kong.Description("The account management API as a server."),
 		kong.Bind(p),
-		kong.Writers(p.Stdout, p.Stderr),
+		kong.Writers(cli.Raw(p.Stdout), cli.Raw(p.Stderr)), // the help has the width of the terminal,
 		kong.NoDefaultHelp(),
 		kong.Resolvers(environment(p.Environ)),
 		kong.ValueFormatter(helpText),

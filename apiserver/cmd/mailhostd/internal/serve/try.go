@@ -77,7 +77,7 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 		plane.Keep(account)
 		argv, urls := c.argv(), []string{s.url(), urlOf(s.control.Addr().String())}
 		command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
-		command.Stdin, command.Stdout, command.Stderr = p.Stdin, p.Stdout, p.Stderr
+		command.Stdin, command.Stdout, command.Stderr = p.Stdin, cli.Raw(p.Stdout), cli.Raw(p.Stderr)
 		// The command must use no other account. For a duplicate variable, the last value counts.
 		command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
 		command.Env = append(command.Env, "MAILHOST_BASE_URL="+urls[0], "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urls[1])
