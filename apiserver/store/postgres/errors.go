@@ -99,11 +99,16 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }
 
-// connectError joins the lines of pgx's error, one for each address.
+// connectError begins with the server's reason, such as a limit of connections, and joins the lines of pgx's error,
+// one for each attempt: by default pgx tries TLS first, and then plain text, at each address.
 type connectError struct{ *pgconn.ConnectError }
 
 func (e connectError) Error() string {
-	return strings.Join(strings.Fields(e.ConnectError.Error()), " ")
+	text := strings.Join(strings.Fields(e.ConnectError.Error()), " ")
+	if reason, ok := errors.AsType[*pgconn.PgError](e.ConnectError); ok {
+		text = reason.Error() + ": " + strings.ReplaceAll(text, ": server error: "+reason.Error(), "")
+	}
+	return text
 }
 
 // Unwrap returns pgx's error.

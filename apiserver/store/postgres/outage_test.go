@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -178,6 +179,23 @@ func TestLockTimeout(t *testing.T) {
 		return tx.Create(&store.Account{ID: "other", CreatedAt: epoch})
 	})
 	assert.Check(t, err, "Update of another account")
+}
+
+// TestConnectionLimit checks that the error at a limit of connections begins with the server's reason, although
+// pgx has tried TLS before.
+func TestConnectionLimit(t *testing.T) {
+	cluster := postgrestest.Start(t)
+	administrator := cluster.URL("postgres", "postgres")
+	execute(t, administrator, `CREATE ROLE few LOGIN CONNECTION LIMIT 1`)
+	execute(t, administrator, `CREATE DATABASE few OWNER few`)
+	url := cluster.TCP(t, "few", "few")
+	s := openAt(t, url, postgres.Options{})
+	assert.NilError(t, s.Ping(t.Context()))
+	const want = `^the database is unavailable: FATAL: too many connections for role "few" \(SQLSTATE 53300\): failed to connect to .*user=few database=few.*: 127.0.0.1:\d+ \(127.0.0.1\): tls error: server refused TLS connection 127.0.0.1:\d+ \(127.0.0.1\)$`
+	err := s.View(t.Context(), func(store.Reader) error { return s.Ping(t.Context()) })
+	assert.Check(t, err != nil && regexp.MustCompile(want).MatchString(err.Error()), "a second connection: %v", err)
+	_, err = postgres.Open(t.Context(), url, postgres.Options{})
+	assert.ErrorContains(t, err, `PostgreSQL: the database is unavailable: FATAL: too many connections for role "few"`)
 }
 
 // TestReadOnlyForAWhile makes the database read-only for new connections, as managed services do when

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -151,6 +152,34 @@ func (c *Cluster) stop(mode string) error {
 // URL returns the URL of a database for a user.
 func (c *Cluster) URL(user, database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(user), Path: "/" + database, RawQuery: url.Values{"host": {c.dir}}.Encode()}
+	return u.String()
+}
+
+// TCP returns the URL of a database for a user over TCP, by a port that forwards to the server's socket.
+func (c *Cluster) TCP(t TB, user, database string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+	assert.NilError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer in.Close()
+				out, err := net.Dial("unix", filepath.Join(c.dir, ".s.PGSQL.5432")) //nolint:noctx // it does not wait
+				if err != nil {
+					return
+				}
+				defer out.Close()
+				go func() { _, _ = io.Copy(out, in); _ = out.Close() }()
+				_, _ = io.Copy(in, out)
+			}()
+		}
+	}()
+	u := url.URL{Scheme: "postgres", User: url.User(user), Host: l.Addr().String(), Path: "/" + database}
 	return u.String()
 }
 
