@@ -16,6 +16,8 @@ type Inspection struct {
 	// Lacking describes the missing privileges, and Grant is the SQL statement that grants them. Both are "" if
 	// none is missing.
 	Lacking, Grant string
+	// Schema is the version of the schema, 0 if there is none, and Oldest that of the oldest program which works with it.
+	Schema, Oldest int
 	// Pooler means that the URL leads to a pooler, whose settings limit the connections; the fields below are 0.
 	Pooler bool
 	// Connections is the number of connections that all servers together may open, and Limit names the limit.
@@ -43,6 +45,12 @@ FROM (SELECT array(SELECT to_regclass(value)::oid FROM unnest(string_to_array($1
 		COALESCE(bool_or(client_addr IS NOT DISTINCT FROM inet_client_addr() AND pid <> pg_backend_pid()), false) AS here
 	FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND usename = session_user AND application_name = current_setting('application_name')) others`
 
+// OwnSchema returns the version of the schema that this program makes, which is the same for both engines.
+func OwnSchema() int {
+	migrations, _ := fs.Glob(schema, "schema/*.sql") // the pattern is valid
+	return len(migrations)
+}
+
 // Inspect connects to the database of a postgres:// URL and changes nothing there.
 func Inspect(ctx context.Context, url string) (i Inspection, err error) {
 	config, err := poolConfig(url, Options{Connections: 1})
@@ -66,13 +74,11 @@ func Inspect(ctx context.Context, url string) (i Inspection, err error) {
 		return i, fmt.Errorf("PostgreSQL: %w", err)
 	}
 	role, in := pgx.Identifier{user}.Sanitize(), pgx.Identifier{schemaName}.Sanitize()
-	version := 0
 	if exists && mayReadVersion {
-		if err := conn.QueryRow(ctx, `SELECT version FROM mailhost_schema`, pgx.QueryExecModeExec).Scan(&version); err != nil {
+		if err := conn.QueryRow(ctx, `SELECT version, compatible_with FROM mailhost_schema`, pgx.QueryExecModeExec).Scan(&i.Schema, &i.Oldest); err != nil {
 			return i, fmt.Errorf("PostgreSQL: %w", err)
 		}
 	}
-	own, _ := fs.Glob(schema, "schema/*.sql") // the pattern is valid
 	switch {
 	case schemaName == "":
 		i.Lacking = fmt.Sprintf("may use no schema of the search path %s", searchPath)
@@ -86,7 +92,7 @@ func Inspect(ctx context.Context, url string) (i Inspection, err error) {
 			i.Lacking = fmt.Sprintf("may not read and write the tables %s", forbidden)
 		}
 		i.Grant = fmt.Sprintf("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s", in, role)
-	case exists && version < len(own) && (unowned != "" || !mayCreate):
+	case exists && i.Schema < OwnSchema() && (unowned != "" || !mayCreate):
 		i.Lacking = "does not own the tables, whose schema this version of mailhostd must upgrade"
 		i.Grant = fmt.Sprintf("GRANT CREATE ON SCHEMA %s TO %s, and ALTER TABLE … OWNER TO %s for each table", in, role, role)
 	}

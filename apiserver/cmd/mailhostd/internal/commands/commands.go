@@ -19,6 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/operate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/userimport"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 )
 
 type commandLine struct {
@@ -139,7 +140,7 @@ func (helpFlag) BeforeReset(ctx *kong.Context) error {
 }
 
 func (versionFlag) BeforeReset(p cli.Program) error {
-	if _, err := fmt.Fprintf(p.Stdout, "mailhostd %s (%s %s/%s)\n", p.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
+	if _, err := fmt.Fprintf(p.Stdout, "mailhostd %s (%s %s/%s, schema %d)\n", p.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, postgres.OwnSchema()); err != nil {
 		return err
 	}
 	return errDone

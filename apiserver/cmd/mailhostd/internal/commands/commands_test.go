@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
@@ -59,7 +61,7 @@ func TestOpenAPI(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	code, stdout, _ := mailhostdtest.Run(t, "serve", "--version")
-	assert.Check(t, code == cli.ExitOK && strings.HasPrefix(stdout, "mailhostd ") && strings.Contains(stdout, " (go"), "exit code %d, %s", code, stdout)
+	assert.Check(t, code == cli.ExitOK && strings.HasPrefix(stdout, "mailhostd ") && strings.Contains(stdout, " (go") && strings.HasSuffix(stdout, fmt.Sprintf(", schema %d)\n", postgres.OwnSchema())), "exit code %d, %s", code, stdout)
 }
 
 func TestMain(m *testing.M) { mailhostdtest.Main(m) }

@@ -145,7 +145,7 @@ func (c DoctorCommand) checkDatabase(ctx context.Context) check {
 	if len(accounts) == 0 {
 		return found(checkWarning, "%s has no account yet; create one with mailhostd init", cli.RedactDatabase(c.Database))
 	}
-	return found(checkOK, "%s, %s", cli.RedactDatabase(c.Database), cli.Counted(len(accounts), "account"))
+	return found(checkOK, "%s, %s, %s", cli.RedactDatabase(c.Database), cli.Counted(len(accounts), "account"), c.describeSchema(ctx))
 }
 
 // checkPermissions checks the user's rights in a database server, and the files of a database and of the certificate.

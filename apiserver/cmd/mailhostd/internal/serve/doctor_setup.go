@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -19,6 +20,16 @@ import (
 
 // This file contains the checks of doctor that compare the settings with other programs: the database server,
 // other servers on the database, what listens on the addresses, and the collector of traces.
+
+// describeSchema returns the version of the schema, and which older programs may still use it. An SQLite file is
+// for this version alone.
+func (c DoctorCommand) describeSchema(ctx context.Context) string {
+	server, err := cli.InspectServer(ctx, c.Database)
+	if err != nil || server == nil {
+		return fmt.Sprintf("schema %d", postgres.OwnSchema())
+	}
+	return fmt.Sprintf("schema %d, which versions of mailhostd with schema %d or later can use", server.Schema, server.Oldest)
+}
 
 // checkConnections compares --database-connections with the limits of the database server.
 func (c DoctorCommand) checkConnections(ctx context.Context) check {

@@ -21,6 +21,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
@@ -159,6 +160,7 @@ func TestDoctorNamesEachSetupOnPostgreSQL(t *testing.T) {
 		{"an empty database without CREATE", []string{cluster.URL("Guest", "empty")}, "permissions", "failed", `may not create tables in the schema public; run there as its owner: GRANT CREATE ON SCHEMA "public" TO "Guest"`},
 		{"an empty database", []string{cluster.URL("owner", "empty")}, "permissions", "ok", "the user may do what is needed"},
 		{"a database", []string{cluster.URL("owner", "full_one")}, "permissions", "ok", "the user may do what is needed"},
+		{"a database that an older version may use", []string{cluster.URL("owner", "full_one")}, "database", "ok", fmt.Sprintf("1 account, schema %d, which versions of mailhostd with schema 3 or later can use", postgres.OwnSchema())},
 		{"few connections", []string{cluster.URL("few", "full_one")}, "connections", "warning", "may need 16 connections, and PostgreSQL permits 5 (the CONNECTION LIMIT of the role few)"},
 		{"few connections to the database", []string{cluster.URL("owner", "small")}, "connections", "warning", "permits 10 (the CONNECTION LIMIT of the database)"},
 		{"enough connections", []string{cluster.URL("owner", "small"), "--database-connections", "10"}, "connections", "ok", "1 server with up to 10 connections each, of 10"},
