@@ -57,7 +57,7 @@ type CompactCommand struct {
 
 func (CompactCommand) Help() string {
 	return "An SQLite file keeps its size when rows are deleted, for instance by mailhostd audit --archive, and uses the space again. " +
-		"This gives it back to the disk. A server may use the file meanwhile: changes wait, for some seconds for each 100 MB. It needs as much free space as the file."
+		"This gives it back to the disk. A server may use the file meanwhile: changes wait, for some seconds for each 100 MB. It needs as much free space as the file, and as much memory."
 }
 
 func (c CompactCommand) Run(ctx context.Context, p cli.Program) error {

@@ -204,7 +204,7 @@ func (f oauthFlags) signInMetadata(url string) http.Handler {
 }
 
 type smtpFlags struct {
-	SMTPURL  string `name:"smtp-url" placeholder:"URL" help:"Mail server for verification messages: smtp://[user:password@]host[:port] with STARTTLS, or smtps://… with implicit TLS. ?tls=none sends without encryption. Set a password in the variable rather than on the command line. Default: none; messages are only in the outbox of the control plane."`
+	SMTPURL  string `name:"smtp-url" placeholder:"URL" help:"Mail server for verification messages: smtp://[user:password@]host[:port] with STARTTLS, which a server on this machine may lack, or smtps://… with implicit TLS. ?tls=none sends without encryption. Set a password in the variable rather than on the command line. Default: none; messages are only in the outbox of the control plane."`
 	SMTPFrom string `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of messages, with or without a name, for instance Mailhost <no-reply@example.com>; required with --smtp-url."`
 	SMTPHelo string `name:"smtp-helo" placeholder:"NAME" help:"Name by which this server introduces itself to the mail server (EHLO): a full domain name, or an address such as [192.0.2.1]. Default: the host of --public-url, or the name of this machine, or its address, the first that is a full name."`
 }

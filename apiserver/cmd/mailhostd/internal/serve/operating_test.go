@@ -40,12 +40,19 @@ func TestOperatingGuide(t *testing.T) {
 		assert.Check(t, strings.Contains(help, "$"+name+")"), "mailhostd serve has no variable %s", name)
 	}
 
-	served := "mailhostd_http_requests_aborted_total mailhostd_tls_certificate_expiry_timestamp_seconds\n" + servedMetrics(t)
+	served := "mailhostd_clock_offset_seconds mailhostd_http_requests_aborted_total mailhostd_tls_certificate_expiry_timestamp_seconds\n" + servedMetrics(t)
 	for _, name := range regexp.MustCompile(`\bmailhostd_[a-z_]+`).FindAllString(copied, -1) {
 		assert.Check(t, strings.Contains(served, name), "there is no metric %s", name)
 	}
 
-	_, table, _ := strings.Cut(guide, "\n## Messages\n")
+	_, table, _ := strings.Cut(guide, "\n## Metrics and alerts\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+)`).FindAllStringSubmatch(served, -1) {
+		prefix, _, _ := strings.Cut(m[1], "_")
+		assert.Check(t, strings.Contains(table, "`"+m[1]+"`") || strings.Contains(table, "`"+prefix+"_…`"), "the guide's table lacks the metric %s", m[1])
+	}
+
+	_, table, _ = strings.Cut(guide, "\n## Messages\n")
 	messages := regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(table, -1)
 	assert.Assert(t, len(messages) >= 10, "the table has %d messages", len(messages))
 	source := sourceOf(t, "../../../..")
