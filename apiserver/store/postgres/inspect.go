@@ -25,8 +25,8 @@ type Inspection struct {
 	Limit       string
 	// Servers is the number of addresses with sessions of servers or commands on the database, including this one.
 	Servers int
-	// Here means that another process at this address is connected to the database.
-	Here bool
+	// InUse means that another process is connected to the database.
+	InUse bool
 }
 
 // inspection reads an Inspection's facts; $1 lists the tables. PostgreSQL before version 16 has no reserved_connections.
@@ -38,12 +38,10 @@ const inspection = `SELECT pg_backend_pid()::bigint, current_user::text, COALESC
 	COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (tables) AND NOT pg_has_role(relowner, 'USAGE')), ''),
 	role.rolsuper, role.rolconnlimit, (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()),
 	current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int + COALESCE(current_setting('reserved_connections', true)::int, 0),
-	others.addresses, others.here
+	others.addresses, others.sessions > 1
 FROM (SELECT array(SELECT to_regclass(value)::oid FROM unnest(string_to_array($1, ',')) value) AS tables) named,
 	(SELECT rolsuper, rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = session_user) role,
-	(SELECT count(DISTINCT COALESCE(host(client_addr), '')) AS addresses,
-		COALESCE(bool_or(client_addr IS NOT DISTINCT FROM inet_client_addr() AND pid <> pg_backend_pid()), false) AS here
-	FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND usename = session_user AND application_name = current_setting('application_name')) others`
+	(SELECT count(DISTINCT COALESCE(host(client_addr), '')) AS addresses, count(*) AS sessions FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND usename = session_user AND application_name = current_setting('application_name')) others`
 
 // OwnSchema returns the version of the schema that this program makes, which is the same for both engines.
 func OwnSchema() int {
@@ -70,7 +68,7 @@ func Inspect(ctx context.Context, url string) (i Inspection, err error) {
 	)
 	if err := conn.QueryRow(ctx, inspection, pgx.QueryExecModeExec, strings.Join(sqlstore.Tables(), ",")).Scan(&pid, &user, &schemaName, &searchPath,
 		&exists, &mayCreate, &forbidden, &mayReadVersion, &unowned,
-		&superuser, &roleLimit, &databaseLimit, &maxConnections, &reserved, &shown, &i.Here); err != nil {
+		&superuser, &roleLimit, &databaseLimit, &maxConnections, &reserved, &shown, &i.InUse); err != nil {
 		return i, fmt.Errorf("PostgreSQL: %w", err)
 	}
 	role, in := pgx.Identifier{user}.Sanitize(), pgx.Identifier{schemaName}.Sanitize()

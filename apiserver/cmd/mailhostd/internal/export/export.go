@@ -140,7 +140,7 @@ func (r result) writeText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Folder, cli.Counted(len(r.Files), "file"), cli.Counted(r.Domains, "domain"),
 		cli.Counted(r.Records, "DNS record"), cli.Counted(r.Mailboxes, "mailbox"))
 	for _, line := range r.LeftOut {
-		fmt.Fprintln(w, "left out: "+cli.Printable(line))
+		fmt.Fprintln(w, "left out: "+line)
 	}
 	fmt.Fprintf(w, "Next: cd %s && terraform init && terraform plan\n", r.Folder)
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -120,7 +121,7 @@ func (c DoctorCommand) checkListen(ctx context.Context) check {
 		switch isServer := responds(ctx, l.address, l.path, l.sign); {
 		case !isServer:
 			reason = "it is no mailhostd"
-		case l.flag == "--listen" && !c.databaseInUse(ctx):
+		case l.flag == "--listen" && !c.databaseInUse(ctx, l.address):
 			reason = "it is a mailhostd with another database"
 		case l.flag != "--listen" && !serving:
 			reason = "it is another mailhostd, because none with this database listens on " + loopbackForPort(c.Listen)
@@ -160,13 +161,17 @@ func responds(ctx context.Context, address, path, text string) bool {
 	return false
 }
 
-// databaseInUse reports whether another process at this address uses the database. It is true if that can't be
-// found out.
-func (c DoctorCommand) databaseInUse(ctx context.Context) bool {
+// databaseInUse reports whether a process uses the database, such as the server at an address. It is true if that
+// can't be found out.
+func (c DoctorCommand) databaseInUse(ctx context.Context, address string) bool {
 	if path := c.databaseFile(); path != "" {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
 		_, err := os.Stat(path + "-wal") // SQLite removes it when the last process closes the database
 		return err == nil
 	}
+	responds(ctx, address, "/healthz/ready", "") // an idle server closes its connections; this opens one
 	server, err := cli.InspectServer(ctx, c.Database)
-	return err != nil || server != nil && (server.Here || server.Pooler)
+	return err != nil || server != nil && (server.InUse || server.Pooler)
 }

@@ -169,6 +169,11 @@ func TestDoctorNamesEachSetupOnPostgreSQL(t *testing.T) {
 		s.args = append([]string{"--database"}, s.args...)
 		s.test(t)
 	}
+	running := mailhostdtest.Serve(t, cluster.URL("owner", "full_one"))
+	address := strings.TrimPrefix(running.URL, "http://")
+	setup{"the running server", []string{"--database", cluster.URL("owner", "full_one"), "--listen", address}, "listen", "ok", "a mailhostd listens on"}.test(t)
+	setup{"a server with another database", []string{"--database", cluster.URL("owner", "small"), "--listen", address}, "listen", "failed", "a mailhostd with another database"}.test(t)
+	running.End(t)
 	// The check of the database fails too, so that both say what is missing.
 	_, stdout, _ := mailhostdtest.Run(t, "doctor", "--listen", "0", "--database", cluster.URL("Guest", "full_one"))
 	assert.Check(t, is.Regexp(`"failed",\n *"detail": "the database's user may not read and write the tables addresses, .*; run there as its owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \\"public\\" TO \\"Guest\\"`, stdout))
