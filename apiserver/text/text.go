@@ -7,6 +7,7 @@
 package text
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -77,6 +78,13 @@ func PrintableLines(s string) string {
 // the beginning of a character or of a line break.
 func AppendPrintable(b, text []byte) (appended, rest []byte) {
 	for len(text) > 0 && utf8.FullRune(text) {
+		if n := bytes.IndexFunc(text, func(r rune) bool { return (r < ' ' || r > '~') && r != '\n' && r != '\t' }); n != 0 { // most text
+			if n < 0 {
+				n = len(text)
+			}
+			b, text = append(b, text[:n]...), text[n:]
+			continue
+		}
 		r, size := utf8.DecodeRune(text)
 		switch {
 		case r == '\r' && len(text) == 1:

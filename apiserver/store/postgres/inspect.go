@@ -33,7 +33,8 @@ type Inspection struct {
 const inspection = `SELECT pg_backend_pid()::bigint, current_user::text, COALESCE(current_schema()::text, ''), current_setting('search_path'),
 	to_regclass('mailhost_schema') IS NOT NULL, COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false),
 	COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (tables)
-		AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), ''),
+		AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+		OR oid IN (to_regclass('authorization_version'), to_regclass('server')) AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'UPDATE'))), ''),
 	COALESCE(has_table_privilege(to_regclass('mailhost_schema'), 'SELECT'), true) AND COALESCE(has_table_privilege(to_regclass('mailhost_migrations'), 'SELECT'), true),
 	COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (tables) AND NOT pg_has_role(relowner, 'USAGE')), ''),
 	role.rolsuper, role.rolconnlimit, (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()),

@@ -178,7 +178,13 @@ func TestDoctorNamesEachSetupOnPostgreSQL(t *testing.T) {
 	_, stdout, _ := mailhostdtest.Run(t, "doctor", "--listen", "0", "--database", cluster.URL("Guest", "full_one"))
 	assert.Check(t, is.Regexp(`"failed",\n *"detail": "the database's user may not read and write the tables addresses, .*; run there as its owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \\"public\\" TO \\"Guest\\"`, stdout))
 
-	execute("full_one", fmt.Sprintf(`UPDATE mailhost_schema SET version = %d`, 1))
+	execute("full_one", `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "Guest"`, `REVOKE UPDATE ON server, authorization_version FROM "Guest"`)
+	guest := []string{"--database", cluster.URL("Guest", "full_one")}
+	setup{"rows that serve updates", guest, "permissions", "failed", "may not read and write the tables authorization_version, server;"}.test(t)
+	execute("full_one", `GRANT UPDATE ON ALL TABLES IN SCHEMA public TO "Guest"`)
+	setup{"a user without CREATE on a complete database", guest, "permissions", "ok", "the user may do what is needed"}.test(t)
+
+	execute("full_one", `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "Guest"`, fmt.Sprintf(`UPDATE mailhost_schema SET version = %d`, 1))
 	for user, want := range map[string]string{"Guest": "may not read and write", "few": "the user may do"} {
 		_, stdout, _ := mailhostdtest.Run(t, "doctor", "--listen", "0", "--database", cluster.URL(user, "full_one"))
 		assert.Check(t, is.Contains(stdout, want))
