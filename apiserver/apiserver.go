@@ -213,6 +213,27 @@ func (s *Service) SignInUser(ctx context.Context, accessToken, accountID, remote
 // 429.
 func (s *Service) LimitSignIn(remoteAddr string) error { return s.http.LimitSignIn(remoteAddr) }
 
+// SealAttempt returns the sealed content of a browser's attempt to sign in at the OAuth issuer.
+// OpenAttempt opens it in any process, until lifetime ends. An error is an *api.Error.
+func (s *Service) SealAttempt(ctx context.Context, content string, lifetime time.Duration) (sealed string, err error) {
+	sealed, err = s.rules.Auth.SealAttempt(ctx, content, lifetime)
+	return sealed, s.http.SessionError(ctx, err)
+}
+
+// OpenAttempt returns the content of a sealed attempt, or "" for a forged or ended one. An error is
+// an *api.Error.
+func (s *Service) OpenAttempt(ctx context.Context, sealed string) (content string, err error) {
+	content, err = s.rules.Auth.OpenAttempt(ctx, sealed)
+	return content, s.http.SessionError(ctx, err)
+}
+
+// CallIssuer runs a call of the OAuth issuer for a browser that is not signed in. Few calls run at
+// once, others wait. A failed call counts against the limit of the remote address: RateLimit, or by
+// default 60 a minute. An error is that of call, a 429 or a 503.
+func (s *Service) CallIssuer(ctx context.Context, remoteAddr string, call func() error) error {
+	return s.http.CallIssuer(ctx, remoteAddr, call)
+}
+
 // AccessOf returns the accounts that the user of an access token may sign in to. An error is an
 // *api.Error.
 func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) (identity.UserAccess, error) {
@@ -293,7 +314,7 @@ func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
 // forget clears the service's memory of requests.
 func (s *Service) forget() {
 	s.rules.Auth.LastUses.Reset()
-	s.http.Limiter.Reset()
+	s.http.ResetLimits()
 	s.http.Idempotency.Reset()
 }
 

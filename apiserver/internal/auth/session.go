@@ -48,7 +48,7 @@ func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accoun
 		return "", err
 	}
 	if secretHash == nil {
-		return "", api.Conflict("the account has never had a service account, from whose token the key of sessions follows; create one with mailhostd token create")
+		return "", noSecret()
 	}
 	expiry := a.now().Add(lifetime)
 	if !who.ExpiresAt.IsZero() && who.ExpiresAt.Before(expiry) {
@@ -97,7 +97,58 @@ func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 	})
 }
 
-// content is the encrypted part of a sealed session.
+// attempt takes the place of a public id in a sealed attempt to sign in at the OAuth issuer. No
+// token's public id contains an underscore.
+const attempt = "sign_in"
+
+// SealAttempt returns the sealed content of an attempt to sign in at the OAuth issuer, for the
+// browser's cookie. OpenAttempt opens it in any process on the database, until lifetime ends.
+func (a *Authenticator) SealAttempt(ctx context.Context, content string, lifetime time.Duration) (sealed string, err error) {
+	secretHash, err := a.attemptSecret(ctx)
+	if err != nil {
+		return "", err
+	}
+	return seal(secretHash, attempt, a.now().Add(lifetime), content), nil
+}
+
+// OpenAttempt returns the content of a sealed attempt, or "" if SealAttempt did not seal it or its
+// lifetime has ended.
+func (a *Authenticator) OpenAttempt(ctx context.Context, sealed string) (content string, err error) {
+	encoded, ok := strings.CutPrefix(sealed, attempt+".")
+	encrypted, err := base64.RawURLEncoding.DecodeString(encoded)
+	if !ok || err != nil {
+		return "", nil
+	}
+	secretHash, err := a.attemptSecret(ctx)
+	if err != nil {
+		return "", err
+	}
+	u, err := open(secretHash, attempt, encrypted)
+	if err != nil || expired(u.Expiry, a.now()) {
+		return "", nil
+	}
+	return u.Token, nil
+}
+
+// attemptSecret returns the secret of the key of attempts: the hash of the first service account in
+// the first account that has ever had one. It returns a 409 without any service account; then there
+// is no key for a session either.
+func (a *Authenticator) attemptSecret(ctx context.Context) ([]byte, error) {
+	return store.Read(ctx, a.store, func(r store.Reader) ([]byte, error) {
+		accounts, err := r.Accounts()
+		if err != nil {
+			return nil, err
+		}
+		for _, account := range accounts {
+			if secretHash, err := firstSecret(r, account.ID); err != nil || secretHash != nil {
+				return secretHash, err
+			}
+		}
+		return nil, noSecret()
+	})
+}
+
+// content is the encrypted part of a sealed session, or of a sealed attempt in place of the token.
 type content struct {
 	Token  string
 	Expiry time.Time
@@ -149,12 +200,21 @@ func (a *Authenticator) sessionSecret(ctx context.Context, of string) ([]byte, e
 			e, err := a.cache.lookup(r, Caller{publicID: of})
 			return e.serviceAccount.SecretHash, err
 		}
-		first, _, err := r.ServiceAccounts(of, store.Slice{Limit: 1})
-		if err != nil || len(first) == 0 {
-			return nil, err
-		}
-		return first[0].SecretHash, nil
+		return firstSecret(r, of)
 	})
+}
+
+// firstSecret returns the hash of an account's first service account, or nil without one.
+func firstSecret(r store.Reader, accountID string) ([]byte, error) {
+	first, _, err := r.ServiceAccounts(accountID, store.Slice{Limit: 1})
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	return first[0].SecretHash, nil
+}
+
+func noSecret() error {
+	return api.Conflict("the account has never had a service account, from whose token the key of sessions follows; create one with mailhostd token create")
 }
 
 // seal encrypts and compresses a token with an expiry, because browsers limit a cookie to 4 KiB. of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,48 @@ func TestSignIn(t *testing.T) {
 		return err
 	})
 	opens("revoked", last, false)
+}
+
+// TestAttempt checks that another process on the database opens a sealed attempt to sign in until its lifetime ends,
+// and that nobody else can make one: neither without the key, nor with that of another database, nor from a session.
+func TestAttempt(t *testing.T) {
+	w, elsewhere := newWorld(t), newWorld(t)
+	replica := NewAuthenticator(w.watched, func() time.Time { return w.now }, nil, slog.New(slog.DiscardHandler))
+	defer replica.LastUses.Close()
+	sealed, err := w.SealAttempt(t.Context(), "state=a", time.Hour)
+	assert.NilError(t, err)
+	foreign, err := elsewhere.SealAttempt(t.Context(), "state=a", time.Hour)
+	assert.NilError(t, err)
+	session, err := w.SealSession(t.Context(), w.token.String(), time.Hour)
+	assert.NilError(t, err)
+	_, content, _ := strings.Cut(session, ".")
+	opens := func(what, sealed, want string) {
+		t.Helper()
+		for _, a := range []*Authenticator{w.Authenticator, replica} {
+			got, err := a.OpenAttempt(t.Context(), sealed)
+			assert.Check(t, got == want && err == nil, "%s: %q, %v; want %q", what, got, err, want)
+		}
+	}
+	opens("sealed", sealed, "state=a")
+	for i := range len(sealed) {
+		opens("cut off", sealed[:i], "")
+		opens("changed", sealed[:i]+string(sealed[i]^1)+sealed[i+1:], "")
+	}
+	opens("another database's", foreign, "")
+	opens("a session", session, "")
+	opens("a session's content", attempt+"."+content, "")
+	opens("made up", "state=a&verifier=b", "")
+	_, err = w.OpenSession(t.Context(), sealed)
+	assert.Check(t, err != nil, "an attempt opens as a session")
+	_, content, _ = strings.Cut(sealed, ".")
+	_, err = w.OpenSession(t.Context(), w.token.PublicID+"."+content)
+	assert.Check(t, err != nil, "the content of an attempt opens as a session")
+	w.watched.accountsErr = errors.New("the disk is broken")
+	_, err = w.OpenAttempt(t.Context(), sealed)
+	assert.Check(t, errors.Is(err, w.watched.accountsErr), "with a broken disk: %v", err)
+	w.watched.accountsErr = nil
+	w.now = w.now.Add(time.Hour)
+	opens("expired", sealed, "")
 }
 
 type verifierFunc func(token string) (identity.User, error)

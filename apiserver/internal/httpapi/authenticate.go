@@ -3,9 +3,11 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 )
 
 // authenticate returns the caller of a request, or a 401 or 403, before the rest of the request is
@@ -72,6 +74,41 @@ func (h *Handler) LimitSignIn(remoteAddr string) error {
 		return h.rateLimited(u)
 	}
 	return nil
+}
+
+// maxIssuerCalls limits the calls of CallIssuer in flight. Further calls wait.
+const maxIssuerCalls = 32
+
+// defaultIssuerFailures limits the failed calls for one remote address. It is more than maxIssuerCalls, so
+// that any number of people can sign in at once through one proxy.
+var defaultIssuerFailures = ratelimit.Limit{Requests: 60, Per: time.Minute}
+
+// issuerWait is how long a call waits for calls in flight.
+const issuerWait = 10 * time.Second
+
+// CallIssuer implements apiserver.Service.CallIssuer.
+func (h *Handler) CallIssuer(ctx context.Context, remoteAddr string, call func() error) error {
+	wait, cancel := context.WithTimeout(ctx, issuerWait)
+	defer cancel()
+	if h.issuerCalls.Acquire(wait, 1) != nil {
+		return api.Unavailable("too many people sign in at the moment; try again")
+	}
+	defer h.issuerCalls.Release(1)
+	key := "address " + network(remoteAddr)
+	if u := h.issuerFailures.Take(key, h.Rules.Now()); !u.Allowed {
+		return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited, "too many sign-ins from your network have failed; try again in %d s", u.Wait).RetryAfter(u.Wait)
+	}
+	err := call()
+	if err == nil {
+		h.issuerFailures.Return(key)
+	}
+	return err
+}
+
+// ResetLimits forgets all requests and calls that count against a limit of this process.
+func (h *Handler) ResetLimits() {
+	h.Limiter.Reset()
+	h.issuerFailures.Reset()
 }
 
 // SessionError returns the *api.Error for a failure to open or end a session, nil for nil.

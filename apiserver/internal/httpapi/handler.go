@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
@@ -47,7 +49,10 @@ type Handler struct {
 
 	next   http.Handler // route, wrapped in Middleware
 	bodies *bodyMemory
-	mux    *http.ServeMux
+	// issuerFailures limits the failed calls of CallIssuer, and issuerCalls those in flight.
+	issuerFailures *ratelimit.Limiter
+	issuerCalls    *semaphore.Weighted
+	mux            *http.ServeMux
 	// operations maps the patterns of routes to the operations.
 	operations         map[string]api.Spec
 	retiring, draining atomic.Bool
@@ -58,8 +63,12 @@ type Handler struct {
 func New(o Options) *Handler {
 	h := &Handler{
 		Options: o, bodies: newBodyMemory(int64(cmp.Or(o.BodyMemory, defaultBodyMemory))), drained: make(chan struct{}),
-		mux: http.NewServeMux(), operations: map[string]api.Spec{},
+		mux: http.NewServeMux(), operations: map[string]api.Spec{}, issuerFailures: o.Limiter,
 	}
+	if h.issuerFailures == nil {
+		h.issuerFailures = ratelimit.New(defaultIssuerFailures)
+	}
+	h.issuerCalls = semaphore.NewWeighted(int64(min(maxIssuerCalls, h.issuerFailures.Requests)))
 	for _, op := range account.Operations() {
 		if !o.PublishedOnly || !op.Lifecycle() {
 			pattern := op.Method + " " + op.Path

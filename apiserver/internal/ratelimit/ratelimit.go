@@ -88,6 +88,15 @@ func (l *Limiter) Take(key string, now time.Time) Usage {
 	return u
 }
 
+// Return puts a taken request back into a key's bucket.
+func (l *Limiter) Return(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if fullAt, ok := l.fullAt[key]; ok {
+		l.fullAt[key] = fullAt.Add(-l.Per / time.Duration(l.Requests))
+	}
+}
+
 // Reset fills every bucket. A nil Limiter does nothing.
 func (l *Limiter) Reset() {
 	if l == nil {

@@ -38,6 +38,10 @@ func TestTake(t *testing.T) {
 	}
 	u := l.Take("other", now)
 	assert.Check(t, u.Remaining == 2, "another key shares the bucket: %+v", u)
+	l.Return("key")
+	l.Return("unknown")
+	u = l.Take("key", now)
+	assert.Check(t, u == Usage{Allowed: true, Remaining: 2, Reset: 20, Wait: 1}, "after Return: %+v", u)
 	l.Reset()
 	u = l.Take("key", now)
 	assert.Check(t, u.Remaining == 2, "after Reset: %+v", u)

@@ -1,22 +1,29 @@
 package console_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -186,6 +193,49 @@ func TestSignOutEndsCopies(t *testing.T) {
 	v.send(http.MethodPost, "/sign-out", nil)
 	resp, _ := thief.send(http.MethodGet, "/audit-log", nil)
 	assert.Check(t, resp.StatusCode == http.StatusSeeOther, "a copied cookie opens the console after the sign-out: %s", resp.Status)
+}
+
+// brokenStore fails each change while broken is set.
+type brokenStore struct {
+	store.Store
+	broken *atomic.Bool
+}
+
+func (s brokenStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if s.broken.Load() {
+		return errors.New("the disk is broken")
+	}
+	return s.Store.Update(ctx, fn)
+}
+
+// TestSignInEndsTheEarlierSession checks that a sign-in ends the session that it replaces in the browser, also in
+// copies of its cookie, and that one which can't be ended does not keep anybody from signing in.
+func TestSignInEndsTheEarlierSession(t *testing.T) {
+	t.Parallel()
+	var pages *console.Console
+	broken, log := new(atomic.Bool), apitest.NewLog()
+	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	assert.NilError(t, err)
+	h := apitest.New(t, func(o *apiserver.Options) {
+		pages = console.New(console.Options{PublicURL: "http://localhost", Clock: o.Clock, Log: log.Logger()})
+		o.Store, o.Middleware = brokenStore{db, broken}, pages.Middleware
+	})
+	pages.Start(h.Service)
+	server := httptest.NewServer(h.Service.Handler())
+	t.Cleanup(server.Close)
+	_, token := h.LimitedAccount("reader", apitest.Grant{Capability: vocab.CapDomainView})
+	v := newVisitor(t, &mailhostdtest.Server{URL: server.URL})
+	opens := func(cookie *http.Cookie) bool {
+		copied := &visitor{t, v.base, &http.Client{CheckRedirect: v.http.CheckRedirect}}
+		resp, _ := copied.send(http.MethodGet, "/domains", nil, "Cookie", cookie.Name+"="+cookie.Value)
+		return resp.StatusCode == http.StatusOK
+	}
+	first := v.signIn(token).Cookies()[0]
+	second := v.signIn(token).Cookies()[0]
+	assert.Check(t, !opens(first) && opens(second), "after the second sign-in the first session is open: %t, the second: %t", opens(first), opens(second))
+	broken.Store(true)
+	third := v.signIn(token).Cookies()[0]
+	assert.Check(t, opens(third) && strings.Contains(log.String(), "can't be ended"), "with a broken disk nobody signs in, or the log lacks it: %s", log)
 }
 
 // TestConsoleRefusesOtherSites checks that a form of another site changes nothing, even with the visitor's cookie.

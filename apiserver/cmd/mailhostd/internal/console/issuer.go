@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -17,11 +18,12 @@ import (
 // Sign-in at the OAuth issuer takes two steps: startAtIssuer redirects to the issuer, and returnFromIssuer
 // gets the person's access token and seals it in the session. A person with several accounts then chooses one.
 
-// attemptCookie stores an attempt. It is no credential, and valid for one response of the issuer.
+// attemptCookie stores an attempt. It is no credential, and valid for one response of the issuer. It is sealed,
+// because a response to an attempt makes the server call the issuer.
 const attemptCookie = "mailhost_console_attempt"
 
-// attemptLifetime limits a sign-in at the OAuth issuer, in seconds.
-const attemptLifetime = 15 * 60
+// attemptLifetime limits a sign-in at the OAuth issuer.
+const attemptLifetime = 15 * time.Minute
 
 func (c *Console) issuerName() string {
 	u, _ := url.Parse(c.issuer.Issuer) // the URL was checked
@@ -39,22 +41,36 @@ func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kept := url.Values{"state": {a.State}, "verifier": {a.Verifier}, "next": {next}}
-	c.setCookie(w, r, attemptCookie, kept.Encode(), attemptLifetime)
+	sealed, err := c.service.SealAttempt(r.Context(), kept.Encode(), attemptLifetime)
+	if err != nil {
+		c.refuseSignIn(w, r, next, err)
+		return
+	}
+	c.setCookie(w, r, attemptCookie, sealed, int(attemptLifetime.Seconds()))
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, page, http.StatusSeeOther)
 }
 
 // returnFromIssuer signs in the person whom the issuer redirects back.
 func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
-	kept, _ := url.ParseQuery(c.readCookie(r, attemptCookie)) // a malformed or missing cookie matches no response of the issuer
+	opened, err := c.service.OpenAttempt(r.Context(), c.readCookie(r, attemptCookie))
+	if err != nil {
+		c.refuseSignIn(w, r, "", err)
+		return
+	}
+	kept, _ := url.ParseQuery(opened) // "", of a forged or missing cookie, matches no response of the issuer
 	a, next := signin.Attempt{State: kept.Get("state"), Verifier: kept.Get("verifier")}, kept.Get("next")
 	c.setCookie(w, r, attemptCookie, "", -1) // valid for one response
-	// Limit forged attempts, because each makes the server call the issuer.
-	if err := c.service.LimitSignIn(r.RemoteAddr); err != nil {
+	code, err := c.issuer.Code(a, r.URL.Query())
+	if err != nil {
 		c.refuseSignIn(w, r, next, err)
 		return
 	}
-	token, err := c.issuer.Finish(r.Context(), a, r.URL.Query())
+	var token string
+	err = c.service.CallIssuer(r.Context(), r.RemoteAddr, func() (err error) {
+		token, err = c.issuer.Exchange(r.Context(), a, code)
+		return err
+	})
 	if err != nil {
 		c.refuseSignIn(w, r, next, err)
 		return
@@ -102,7 +118,7 @@ func (c *Console) beginUserSession(w http.ResponseWriter, r *http.Request, acces
 		return &failure{Status: http.StatusForbidden, Message: fmt.Sprintf("Your access token is too large for a browser’s cookie: %s are possible, and it needs %s. "+
 			"Ask your administrator to leave groups or claims out of it.", number(maxCookie), number(len(sealed)))}
 	}
-	c.setCookie(w, r, sessionCookie, sealed, 0)
+	c.beginSession(w, r, sealed)
 	return nil
 }
 
@@ -167,9 +183,6 @@ func switchAccount(v *visit) (view, error) {
 	}
 	if err == nil {
 		err = v.beginUserSession(v.response, v.Request, v.session.Token, id)
-	}
-	if err == nil {
-		err = v.endSession(v.Request)
 	}
 	return view{RedirectTo: "/"}, err
 }

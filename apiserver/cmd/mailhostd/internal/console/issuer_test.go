@@ -2,11 +2,13 @@ package console_test
 
 import (
 	"html"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
@@ -240,6 +242,73 @@ func TestConsoleSparesTheIssuer(t *testing.T) {
 	}
 	calls = served("/.well-known/openid-configuration") - calls
 	assert.Check(t, calls <= 12, "%d calls of the issuer for twenty attempts during its outage", calls) // ten, and one every two seconds
+}
+
+// TestConsoleLimitsCallsOfTheIssuer checks the limits without any setting: a made-up cookie makes no call of the
+// issuer, invented codes make few, and many people sign in at once through one proxy, also from an address with
+// failures.
+func TestConsoleLimitsCallsOfTheIssuer(t *testing.T) {
+	t.Parallel()
+	i := mailhostdtest.NewIssuer(t)
+	const public = "http://mail.example.com"
+	i.Set(func() { i.Redirects = []string{public + "/console/sign-in/return"} })
+	s, owner := mailhostdtest.Start(t, issued(i, "--public-url", public)...)
+	s.As(t, owner).GrantTo("user", "jane", apitest.Grant{Capability: vocab.CapDomainView})
+	served := func() (n int) { i.Set(func() { n = i.Served["/token"] }); return n }
+
+	stranger := newVisitor(t, s)
+	for _, cookie := range []string{"state=guessed&verifier=" + strings.Repeat("v", 43), "sign_in." + strings.Repeat("A", 80), strings.Repeat("x", 3000)} {
+		for range 100 {
+			resp, _ := stranger.send(http.MethodGet, "/sign-in/return?code=invented&state=guessed", nil, "Cookie", "mailhost_console_attempt="+cookie)
+			assert.Assert(t, resp.StatusCode == http.StatusBadRequest, "a made-up cookie: %s", resp.Status)
+		}
+	}
+	assert.Check(t, served() == 0, "%d calls of the issuer by made-up cookies", served())
+
+	// A hundred people come back from the issuer at the same time.
+	statuses := make(chan int)
+	for range 100 {
+		v := newVisitor(t, s)
+		back := v.startAtIssuer("")
+		go func() {
+			resp, err := v.http.Get(v.base + back)
+			if err != nil {
+				statuses <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			statuses <- resp.StatusCode
+		}()
+	}
+	for range 100 {
+		status := <-statuses
+		assert.Check(t, status == http.StatusSeeOther, "one of a hundred people who sign in at once: %d", status)
+	}
+
+	calls, refused := served(), 0
+	back := stranger.startAtIssuer("")
+	at, err := url.Parse(stranger.base)
+	assert.NilError(t, err)
+	attempt := stranger.http.Jar.Cookies(at)[0].String()
+	stranger.http.Jar = nil
+	state := back[strings.Index(back, "state="):]
+	begun := time.Now()
+	for range 200 { // with one sealed cookie
+		resp, _ := stranger.send(http.MethodGet, "/sign-in/return?code=invented&"+state, nil, "Cookie", attempt)
+		if resp.StatusCode == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	made, most := served()-calls, 61+int(time.Since(begun).Seconds())
+	assert.Check(t, made <= most && refused >= 200-most, "200 invented codes: %d calls of the issuer, and %d were refused", made, refused)
+	// A second later a person signs in from the same address, and at once from another one.
+	elsewhere := newVisitor(t, s)
+	elsewhere.http.Transport = &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
+	elsewhere.get(elsewhere.startAtIssuer(""), http.StatusSeeOther)
+	neighbour := newVisitor(t, s)
+	back = neighbour.startAtIssuer("")
+	time.Sleep(1100 * time.Millisecond)
+	neighbour.get(back, http.StatusSeeOther)
 }
 
 // TestConsoleShowsWhoHoldsAGrant checks that a person with the name of the built-in owner is not mistaken for it.

@@ -80,6 +80,14 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 	c.redirect(w, r, "/sign-in"+queryOf("next", next, "reason", reason))
 }
 
+// beginSession stores a new session in the browser, and ends the one that it replaces.
+func (c *Console) beginSession(w http.ResponseWriter, r *http.Request, sealed string) {
+	if err := c.endSession(r); err != nil { // does not keep anybody from signing in
+		c.log.Warn("the browser's earlier session can't be ended", "request_id", requestID(r), "error", err)
+	}
+	c.setCookie(w, r, sessionCookie, sealed, 0)
+}
+
 // endSession ends the session of a request, also in copies of its cookie.
 func (c *Console) endSession(r *http.Request) error {
 	if sealed := c.readCookie(r, sessionCookie); sealed != "" {
@@ -132,7 +140,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.writeSignIn(w, r, f.Status, signInForm{Error: "That did not work: " + f.Message, Next: next})
 		return
 	}
-	c.setCookie(w, r, sessionCookie, sealed, 0)
+	c.beginSession(w, r, sealed)
 	c.redirect(w, r, pageOf(next))
 }
 

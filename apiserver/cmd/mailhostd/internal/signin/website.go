@@ -43,13 +43,15 @@ func (w *Website) Start(ctx context.Context) (page string, a Attempt, err error)
 	return config.AuthCodeURL(a.State, w.parameters(oauth2.S256ChallengeOption(a.Verifier))...), a, nil
 }
 
-// Finish returns the access token for the issuer's response to an attempt, without verifying it. The
-// error is ErrOtherAttempt, ErrRefused, or another error of the issuer or the network.
-func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (accessToken string, err error) {
-	code, err := w.codeOf(response, a.State)
-	if err != nil {
-		return "", err
-	}
+// Code returns the code in the issuer's response to an attempt. The error is ErrOtherAttempt, ErrRefused, or
+// another error of the issuer.
+func (w *Website) Code(a Attempt, response url.Values) (string, error) {
+	return w.codeOf(response, a.State)
+}
+
+// Exchange calls the issuer, and returns the access token for the code of an attempt, without verifying it. The
+// error is ErrRefused, or another error of the issuer or the network.
+func (w *Website) Exchange(ctx context.Context, a Attempt, code string) (accessToken string, err error) {
 	ctx, cancel := context.WithTimeout(withoutRedirects(ctx), websiteTimeout)
 	defer cancel()
 	config, err := w.config(ctx)
