@@ -140,7 +140,7 @@ func TestUserSession(t *testing.T) {
 		sealed, err := h.Service.SignInUser(t.Context(), token, accountID, browserAddress, 3*time.Hour)
 		assert.NilError(t, err)
 		assert.Check(t, len(sealed) <= 400 && !strings.Contains(sealed, token), "the session of %s is %s", token, sealed)
-		want := identity.Session{Token: token, AccountID: accountID, Name: "Jane Doe", ExpiresAt: end.Truncate(time.Microsecond)}
+		want := identity.Session{Token: token, AccountID: accountID, UserID: "auth0|jane", Name: "Jane Doe", ExpiresAt: end.Truncate(time.Microsecond)}
 		for _, service := range both {
 			got, err := service.Session(t.Context(), sealed)
 			assert.Check(t, got == want && err == nil, "the session is %+v, %v; want %+v", got, err, want)

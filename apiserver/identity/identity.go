@@ -24,7 +24,8 @@ type User struct {
 	// ID and Groups are the issuer's ids, as in the subject_id of an authorization.
 	ID     string
 	Groups []string
-	// Email and Name describe the person; empty if the token does not contain them.
+	// Email, which the issuer must have verified, and Name describe the person; empty if the token
+	// does not contain them. People may choose their own Name, so show it beside the ID only.
 	Email, Name string
 	// ExpiresAt is when the access token expires; zero means never.
 	ExpiresAt time.Time
@@ -60,9 +61,9 @@ func (e *IssuerUnavailableError) Error() string { return "the OAuth issuer can't
 type Session struct {
 	// Token is a service account's token, or a user's access token.
 	Token, AccountID string
-	// ServiceAccountID is empty for a user.
-	ServiceAccountID string
-	// Name is the service account's name, or the user's name in the access token.
+	// ServiceAccountID is empty for a user, and UserID, the issuer's id, for a service account.
+	ServiceAccountID, UserID string
+	// Name is the service account's name, or the user's name or address in the access token; it may be empty.
 	Name      string
 	ExpiresAt time.Time
 }

@@ -61,8 +61,8 @@ func (c claims) isAccessToken(headerType string) bool {
 
 func (c claims) user(groupsClaim string) (identity.User, error) {
 	u := identity.User{ID: c.text("sub"), Name: c.text("name")}
-	// Cognito's email_verified is a string.
-	if verified, present := c["email_verified"]; !present || verified == true || verified == "true" {
+	// People may enter any address at some issuers. Entra ID never sends email_verified, Cognito sends a string.
+	if verified := c["email_verified"]; verified == true || verified == "true" {
 		u.Email = c.text("email")
 	}
 	if groups := c[groupsClaim]; groups != nil { // null counts as absent

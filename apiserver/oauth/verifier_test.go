@@ -52,7 +52,9 @@ func TestUserOfAToken(t *testing.T) {
 		want   identity.User
 	}{
 		"only sub":               {nil, identity.User{ID: "jane"}},
-		"a person":               {[]any{"name", "Jane Doe", "email", "jane@example.com"}, identity.User{ID: "jane", Name: "Jane Doe", Email: "jane@example.com"}},
+		"a person":               {[]any{"name", "Jane Doe", "email", "jane@example.com", "email_verified", true}, identity.User{ID: "jane", Name: "Jane Doe", Email: "jane@example.com"}},
+		"email perhaps verified": {[]any{"name", "Jane Doe", "email", "jane@example.com"}, identity.User{ID: "jane", Name: "Jane Doe"}},
+		"email verified, 1":      {[]any{"email", "jane@example.com", "email_verified", 1}, identity.User{ID: "jane"}},
 		"email verified":         {[]any{"email", "jane@example.com", "email_verified", true}, identity.User{ID: "jane", Email: "jane@example.com"}},
 		"email verified as text": {[]any{"email", "jane@example.com", "email_verified", "true"}, identity.User{ID: "jane", Email: "jane@example.com"}},
 		"email not verified":     {[]any{"email", "jane@example.com", "email_verified", false}, identity.User{ID: "jane"}},

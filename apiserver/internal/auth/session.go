@@ -70,7 +70,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identit
 		if err != nil {
 			return identity.Session{}, err
 		}
-		s.AccountID, s.Name = u.of, cmp.Or(who.Name, who.Email, who.Subjects[0].ID)
+		s.AccountID, s.UserID, s.Name = u.of, who.Subjects[0].ID, cmp.Or(who.Name, who.Email)
 		return s, nil
 	}
 	token, _ := parseToken(u.Token)

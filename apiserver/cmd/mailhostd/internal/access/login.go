@@ -20,6 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // tokensFlag names the file with the tokens of people who signed in.
@@ -231,13 +232,10 @@ func claimsOf(token string) *personClaims {
 // describePerson returns " as …", or "".
 func describePerson(token string) string {
 	claims := claimsOf(token)
-	switch {
-	case claims == nil || claims.Subject == "":
+	if claims == nil || claims.Subject == "" {
 		return ""
-	case claims.Name == "" || claims.Name == claims.Subject:
-		return " as " + cli.Printable(claims.Subject)
 	}
-	return fmt.Sprintf(" as %s (%s)", cli.Printable(claims.Name), cli.Printable(claims.Subject))
+	return " as " + apiclient.DescribeSubject(vocab.SubjectUser, claims.Subject, claims.Name)
 }
 
 type LogoutCommand struct{ tokensFlag }

@@ -116,19 +116,16 @@ func DescribeGrant(g api.Authorization, names *apiclient.Names) string {
 type grantNames struct{ *apiclient.Names }
 
 func (n grantNames) subject(g api.Authorization) string {
-	return g.SubjectType + " " + withName(n.Subject(g.SubjectType, g.SubjectID), g.SubjectID)
+	return apiclient.DescribeSubject(g.SubjectType, g.SubjectID, n.Subject(g.SubjectType, g.SubjectID))
 }
 
 func (n grantNames) scope(g api.Authorization) string {
 	if g.ResourceType == nil || g.ResourceID == nil {
 		return "account"
 	}
-	return *g.ResourceType + " " + withName(n.Resource(*g.ResourceType, *g.ResourceID), *g.ResourceID)
-}
-
-func withName(name, id string) string {
+	name := n.Resource(*g.ResourceType, *g.ResourceID)
 	if name == "" {
-		return id
+		return *g.ResourceType + " " + *g.ResourceID
 	}
-	return name + " (" + id + ")"
+	return *g.ResourceType + " " + name + " (" + *g.ResourceID + ")"
 }

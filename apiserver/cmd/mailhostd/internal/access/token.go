@@ -177,7 +177,7 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarg
 		creator := "?"
 		if by, ok := creators[a.ID]; ok {
 			listed.CreatedBy = &by
-			creator = by.Type + " " + *cmp.Or(by.Name, by.ID, new(string))
+			creator = apiclient.DescribeAuthor(by)
 		}
 		rights := "?"
 		if grants != nil {

@@ -3,6 +3,7 @@ package access_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -106,7 +107,7 @@ func TestLostToken(t *testing.T) {
 			rescue := mailhostdtest.RunJSON[mailhostdtest.Account](t, nil, "token", "create", "rescue", "--database", database)
 			s.As(t, rescue).Domain("example.com")
 			_, log, _ := mailhostdtest.Run(t, "audit", "--operation", "create-service-account", "--database", database)
-			assert.Check(t, strings.Count(log, "operator "+cli.SystemUser()) == 1, "the audit log has\n%s", log)
+			assert.Check(t, strings.Count(log, fmt.Sprintf("operator %q", cli.SystemUser())) == 1, "the audit log has\n%s", log)
 		})
 	}
 }

@@ -1,9 +1,9 @@
 package access
 
 import (
-	"cmp"
 	"context"
 	"io"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -35,16 +35,16 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarget)
 		who.SubjectType, who.SubjectID = "operator", ""
 	}
 	return c.Print(p, identity{t.Name, t.AccountID, *who}, func(w io.Writer) {
-		name := cmp.Or(api.Value(who.Name), who.SubjectID)
+		name := api.Value(who.Name)
 		if who.Email != nil {
-			name += " <" + *who.Email + ">"
+			name = strings.TrimSpace(name + " <" + *who.Email + ">")
 		}
 		expires := "never"
 		if who.ExpiresAt != nil {
 			expires = cli.Minute(who.ExpiresAt) + " UTC"
 		}
 		rows := [][]string{
-			{"You are:", who.SubjectType + " " + name}, {"Target:", t.Name}, {"Account:", t.AccountID},
+			{"You are:", apiclient.DescribeSubject(who.SubjectType, who.SubjectID, name)}, {"Target:", t.Name}, {"Account:", t.AccountID},
 		}
 		for i, rights := range apiclient.ListRights(who.Grants, grantNames{apiclient.NewNames(ctx, t.Client)}.scope) {
 			rows = append(rows, []string{map[bool]string{true: "Rights:", false: " "}[i == 0], rights})

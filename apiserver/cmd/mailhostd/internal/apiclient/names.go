@@ -2,6 +2,8 @@ package apiclient
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -67,6 +69,32 @@ func (n *Names) Subject(typ, id string) string {
 		return n.Token(id).Name
 	}
 	return ""
+}
+
+// DescribeSubject describes who holds a grant or has made a change: the kind, the id, and the name in quotes. A
+// person or a pipeline may choose its name, which must not pass for another subject's kind or id.
+func DescribeSubject(kind, id, name string) string {
+	text := kind
+	if id != "" {
+		text += " " + QuoteID(id)
+	}
+	if name != "" {
+		text += " " + strconv.Quote(name)
+	}
+	return text
+}
+
+// QuoteID quotes an id that could pass for an id with a name, such as that of a group with a space.
+func QuoteID(id string) string {
+	if strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' }) {
+		return strconv.Quote(id)
+	}
+	return id
+}
+
+// DescribeAuthor describes the author of a change.
+func DescribeAuthor(s api.AuditSubject) string {
+	return DescribeSubject(s.Type, api.Value(s.ID), api.Value(s.Name))
 }
 
 // Resource returns the name of a domain or a workspace, or "".

@@ -1,12 +1,12 @@
 package console
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -42,14 +42,22 @@ func listAuditLog(v *visit) (view, error) {
 // changesRead limits the changes that are read of an entry.
 const changesRead = 100
 
-func subjectName(s api.AuditSubject) string {
-	return cmp.Or(api.Value(s.Name), api.Value(s.ID), words(s.Type))
-}
+// subject is who holds a grant, has made a change or is signed in.
+type subject struct{ Type, ID, Name string }
 
-// subjectKind returns the kind of a named subject, or "" for the usual kinds: a service account or a person.
-func subjectKind(s api.AuditSubject) string {
-	if s.Type == vocab.SubjectServiceAccount || s.Type == vocab.SubjectUser || api.Value(s.Name) == "" && api.Value(s.ID) == "" {
-		return ""
+// IsUUID reports whether the id is a UUID, of which narrow columns show the start.
+func (s subject) IsUUID() bool { return api.IsID(s.ID) }
+
+// authorOf returns the author of a change.
+func authorOf(s api.AuditSubject) subject { return subject{s.Type, api.Value(s.ID), api.Value(s.Name)} }
+
+// senderOf returns the sender of a request.
+func senderOf(s store.AuditSubject) subject { return subject{s.Type, s.ID, s.Name} }
+
+// visitorOf returns the subject of a session.
+func visitorOf(s *identity.Session) subject {
+	if s.ServiceAccountID != "" {
+		return subject{vocab.SubjectServiceAccount, s.ServiceAccountID, s.Name}
 	}
-	return strings.ReplaceAll(s.Type, "_", " ")
+	return subject{vocab.SubjectUser, s.UserID, s.Name}
 }

@@ -14,7 +14,8 @@ import (
 
 type grantRow struct {
 	apiclient.GrantRow
-	Right, Subject, Scope string
+	Right, Scope string
+	Subject      subject
 	// TokenState is the state of the subject's token; "active" if the visitor may not see the service account.
 	TokenState string
 }
@@ -22,7 +23,7 @@ type grantRow struct {
 func (v *visit) grantRow(g apiclient.GrantRow) grantRow {
 	row := grantRow{
 		GrantRow: g, Right: apiclient.RightOf(g.Authorization),
-		Subject: v.names.Subject(g.SubjectType, g.SubjectID), Scope: v.names.ScopeOf(g.Authorization),
+		Subject: subject{g.SubjectType, g.SubjectID, v.names.Subject(g.SubjectType, g.SubjectID)}, Scope: v.names.ScopeOf(g.Authorization),
 	}
 	if g.Folded > 0 {
 		row.Right = "Plan only"
@@ -35,7 +36,7 @@ func (v *visit) grantRow(g apiclient.GrantRow) grantRow {
 
 // matches reports whether a search finds the row. A row for several grants matches by all their capabilities.
 func (g grantRow) matches(search string) bool {
-	text := g.SubjectID + " " + g.Subject + " " + g.GrantKind + " " + g.Right
+	text := g.SubjectID + " " + g.Subject.Name + " " + g.GrantKind + " " + g.Right
 	if g.Folded > 0 {
 		text += fmt.Sprint(api.PlanCapabilities())
 	}
@@ -97,7 +98,7 @@ func revokeGrant(v *visit) (view, error) {
 // service_account <id>".
 var grantIDs = regexp.MustCompile(`\b(service_account|user|domain|workspace) ([0-9a-f]{8}-[0-9a-f-]{27})\b`)
 
-// nameGrants replaces ids by names in the grants of audit log entries.
+// nameGrants adds names to the ids in the grants of audit log entries.
 func nameGrants(v *visit, entries []api.AuditEntry) {
 	for _, e := range entries {
 		for i, c := range e.Changes {
@@ -106,7 +107,13 @@ func nameGrants(v *visit, entries []api.AuditEntry) {
 			}
 			named := grantIDs.ReplaceAllStringFunc(*c.Name, func(text string) string {
 				typ, id, _ := strings.Cut(text, " ")
-				return strings.ReplaceAll(typ, "_", " ") + " " + cmp.Or(v.names.Names.Subject(typ, id), v.names.Resource(typ, id), id)
+				switch typ {
+				case vocab.ResourceDomain:
+					return typ + " " + cmp.Or(v.names.Resource(typ, id), id)
+				case vocab.ResourceWorkspace:
+					return apiclient.DescribeSubject(typ, id, v.names.Resource(typ, id))
+				}
+				return apiclient.DescribeSubject(strings.ReplaceAll(typ, "_", " "), id, v.names.Subject(typ, id))
 			})
 			e.Changes[i].Name = &named
 		}
@@ -115,9 +122,6 @@ func nameGrants(v *visit, entries []api.AuditEntry) {
 
 // names returns texts for pages that refer to objects of grants and rules by id.
 type names struct{ *apiclient.Names }
-
-// Subject returns the name of a grant's subject, or the id.
-func (n names) Subject(typ, id string) string { return cmp.Or(n.Names.Subject(typ, id), id) }
 
 // Workspace returns the name of a workspace, or the start of its id if the visitor may not see it.
 func (n names) Workspace(id string) string {

@@ -56,7 +56,7 @@ func TestConsoleAtAnIssuer(t *testing.T) {
 
 	grant := c.GrantTo("group", "engineers", apitest.Grant{Capability: vocab.CapMailboxView})
 	signIn("/mailboxes?search=jane", "Mailboxes")
-	b.Has(t, "link jane@example.com", "StaticText Jane Doe")
+	b.Has(t, "link jane@example.com", "StaticText user", "StaticText jane", `StaticText \"Jane Doe\`)
 	b.Leads(t, b.Click(t, "button Sign out"))
 
 	s.As(t, second).GrantOwner("user", "jane")
@@ -331,12 +331,13 @@ func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
 
 	v := newVisitor(t, s)
 	v.signIn(owner.Token)
-	const subject = `Built-in owner <span class="code muted">`
+	const name = `</span> <bdi>&#34;Built-in owner&#34;</bdi>`
+	owned := api.DerivedID(owner.AccountID, "user:owner")
 	page := v.get("/grants", http.StatusOK)
-	for _, id := range []string{"mallory", api.DerivedID(owner.AccountID, "user:owner")} {
-		assert.Check(t, strings.Contains(page, subject+id+"</span>"), "the grants don’t show the id %s:\n%s", id, page)
+	for _, subject := range []string{`user <span class="code">mallory`, `user <span class="code uuid" title="` + owned + `">` + owned} {
+		assert.Check(t, strings.Contains(page, subject+name), "the grants don’t show %s:\n%s", subject, page)
 	}
 	for _, path := range []string{"/grants/" + grant + "/revoke", "/grants?type=user&subject=mallory"} {
-		assert.Check(t, is.Contains(v.get(path, http.StatusOK), subject+"mallory</span>"), "%s does not show mallory’s id", path)
+		assert.Check(t, is.Contains(v.get(path, http.StatusOK), `user <span class="code">mallory`+name), "%s does not show mallory’s id", path)
 	}
 }

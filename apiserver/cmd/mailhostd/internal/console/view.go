@@ -147,8 +147,11 @@ var functions = template.FuncMap{
 	"query":   queryOf,
 	"columns": func(names ...string) []string { return names },
 	"groups":  apiclient.GroupChanges,
-	"by":      subjectName,
-	"byKind":  subjectKind,
+	"quote":   strconv.Quote,
+	"quoteID": apiclient.QuoteID,
+	"author":  authorOf,
+	"sender":  senderOf,
+	"visitor": visitorOf,
 }
 
 // queryOf returns a query of alternating names and values. It omits empty values.

@@ -25,7 +25,7 @@ type AuditCommand struct {
 	Since     cli.TimeFlag `placeholder:"TIME" help:"Only changes at this time or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14 (midnight UTC), or a duration before now, such as 24h or 7d."`
 	Until     cli.TimeFlag `placeholder:"TIME" help:"Only changes before this time, in the same forms."`
 	Operation string       `placeholder:"NAME" help:"Only changes by this operation, for instance create-mailbox."`
-	Subject   string       `placeholder:"ID" help:"Only changes by the caller with this id or name."`
+	Subject   string       `placeholder:"ID" help:"Only changes by the callers with this id or name. Several may have one name; BY shows the kind and the id of each."`
 	Object    string       `placeholder:"ID" help:"Only changes of the object with this id or name, for instance jane@example.com."`
 	RequestID string       `placeholder:"ID" help:"Only changes by the request with this X-Request-Id."`
 	Limit     int          `placeholder:"COUNT" help:"Only the newest entries, up to this number. Default: all."`

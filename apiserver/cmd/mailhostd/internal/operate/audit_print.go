@@ -56,7 +56,7 @@ func auditText(w io.Writer) (printEntry func(auditEntry) error, flush func()) {
 			rows = nil
 		}
 		rows = append(rows, []string{
-			e.CreatedAt, e.AccountID, e.Operation, e.Subject.Type + " " + api.Value(cmp.Or(e.Subject.Name, e.Subject.ID)),
+			e.CreatedAt, e.AccountID, e.Operation, apiclient.DescribeAuthor(e.Subject),
 			api.Value(e.RequestID), api.Value(e.RemoteAddress), describeChanges(e.Changes),
 		})
 		return nil
@@ -70,7 +70,11 @@ func describeChanges(changes []api.AuditChange) string {
 	for _, g := range apiclient.GroupChanges(changes) {
 		var names []string
 		for _, o := range g.Objects {
-			names = append(names, cmp.Or(api.Value(o.Name), o.ID))
+			name := cmp.Or(api.Value(o.Name), o.ID)
+			if strings.ContainsAny(name, `,;"`) { // which could pass for further objects and changes
+				name = strconv.Quote(name)
+			}
+			names = append(names, name)
 		}
 		text := g.Action + " " + g.Type + " " + strings.Join(names, ", ")
 		if g.More > 0 {

@@ -157,7 +157,7 @@ func (a accountComparison) write(w io.Writer) {
 	if len(a.Revived) > 0 {
 		fmt.Fprintln(w, "  Revoked or deleted since the backup. It works again if you restore with --no-revoke-again:")
 		for _, c := range a.Revived {
-			fmt.Fprintf(w, "    %s %s (%s)\n", c.Type, cli.Printable(c.Name), c.ID)
+			fmt.Fprintf(w, "    %s %s %s\n", c.Type, c.ID, cli.Printable(c.Name))
 		}
 	}
 }
