@@ -7,6 +7,8 @@ package identity
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"time"
 )
 
@@ -29,6 +31,20 @@ type User struct {
 	Email, Name string
 	// ExpiresAt is when the access token expires; zero means never.
 	ExpiresAt time.Time
+}
+
+// WorkloadPrefix begins the user id of a workload, such as a job of a CI system. An issuer of people's
+// tokens can't issue a token for such a user.
+const WorkloadPrefix = "workload:"
+
+var workloadName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+// CheckWorkloadName returns an error for an invalid name of a workload.
+func CheckWorkloadName(name string) error {
+	if !workloadName.MatchString(name) {
+		return fmt.Errorf("%.64q is no name of a workload: use up to 63 lower-case letters, digits, dots, hyphens and underscores", name)
+	}
+	return nil
 }
 
 // ErrTokenExpired reports an expired access token.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +37,7 @@ func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verif
 			return nil, fmt.Errorf("the issuer %s is there twice", i.Issuer)
 		}
 		issuers[i.Issuer] = true
-		if err := checkTrustAudience(i.Audience); err != nil {
+		if err := checkTrustAudience(i.Issuer, i.Audience); err != nil {
 			return nil, fmt.Errorf("the issuer %s: %w", i.Issuer, err)
 		}
 		if len(i.Workloads) == 0 {
@@ -60,13 +62,24 @@ func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verif
 	return all, nil
 }
 
-// checkTrustAudience refuses an audience that tokens for other services have too: such a service could use a job's
-// token here.
-func checkTrustAudience(audience string) error {
+// checkTrustAudience refuses an audience that the issuer's tokens for other services have too: such a service
+// could use a job's token here.
+func checkTrustAudience(issuer, audience string) error {
+	u, _ := url.Parse(issuer) // New reports an invalid URL
+	github := "github.com"
 	switch {
 	case strings.ContainsAny(audience, "*?"):
 		return fmt.Errorf("the audience is %q: it is compared exactly, there are no wildcards; use the URL of this server", audience)
-	case strings.HasPrefix(audience, "https://github.com/"), strings.HasPrefix(audience, "https://kubernetes.default."):
+	case u != nil && strings.HasSuffix(u.Host, ".ghe.com"):
+		github = strings.TrimPrefix(u.Host, "token.actions.")
+	case u != nil && strings.HasSuffix(u.Path, gitHubServerPath):
+		github = u.Host
+	}
+	// GitHub's default is the URL of the repository's owner, and the default of a Kubernetes cluster its issuer or
+	// one of these names.
+	if strings.HasPrefix(audience, "https://"+github+"/") || strings.HasPrefix(audience, "https://github.com/") ||
+		strings.TrimSuffix(audience, "/") == strings.TrimSuffix(issuer, "/") ||
+		strings.HasPrefix(strings.TrimPrefix(audience, "https://"), "kubernetes.default") || slices.Contains([]string{"k3s", "rke2"}, audience) {
 		return fmt.Errorf("the audience %s is a default, so that a job's token for another service would be valid here; use the URL of this server", audience)
 	}
 	return nil
@@ -74,6 +87,13 @@ func checkTrustAudience(audience string) error {
 
 // Verifiers accept the tokens of several issuers. They implement identity.TokenVerifier.
 type Verifiers []*Verifier
+
+// Names reports whether one of the trust file's workloads has the name.
+func (all Verifiers) Names(workload string) bool {
+	return slices.ContainsFunc(all, func(v *Verifier) bool {
+		return slices.ContainsFunc(v.workloads, func(w Workload) bool { return w.Name == workload })
+	})
+}
 
 // VerifyToken implements identity.TokenVerifier. The issuer named in the token decides.
 func (all Verifiers) VerifyToken(ctx context.Context, token string) (identity.User, error) {

@@ -174,7 +174,7 @@ func (v *Verifier) user(c claims, typ string) (identity.User, error) {
 		return v.workload(c)
 	case !c.isAccessToken(typ):
 		return identity.User{}, errNotAccessToken
-	case strings.HasPrefix(c.text("sub"), WorkloadPrefix):
+	case strings.HasPrefix(c.text("sub"), identity.WorkloadPrefix):
 		return identity.User{}, errReserved
 	}
 	return c.user(v.options.GroupsClaim)
@@ -191,7 +191,7 @@ var (
 	errClaims         = invalid("the access token's claims can't be read")
 	errNoExpiry       = invalid("the access token has no exp claim")
 	errNotAccessToken = invalid("the JWT is not an access token; an ID token or a refresh token is not accepted")
-	errReserved       = invalid("the access token's sub claim begins with " + WorkloadPrefix + ", which is reserved for workloads")
+	errReserved       = invalid("the access token's sub claim begins with " + identity.WorkloadPrefix + ", which is reserved for workloads")
 	errNoWorkload     = invalid("the access token's claims match no trusted workload")
 	errGroups         = invalid("the access token's groups claim must be a string or an array of strings")
 )

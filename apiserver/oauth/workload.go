@@ -14,12 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// WorkloadPrefix begins the user id of a workload. An issuer of people's tokens can't issue a token
-// for such a user.
-const WorkloadPrefix = "workload:"
-
 // WorkloadUser returns the user id of a workload. Grants use it as the subject.
-func WorkloadUser(name string) string { return WorkloadPrefix + name }
+func WorkloadUser(name string) string { return identity.WorkloadPrefix + name }
 
 // Workload is a program, such as a job of a CI system. A token of the issuer with exactly these
 // claims belongs to the user WorkloadUser(Name).
@@ -27,16 +23,6 @@ type Workload struct {
 	Name string `json:"name"`
 	// Claims are compared exactly, a boolean as "true" or "false". There are no wildcards.
 	Claims map[string]string `json:"claims"`
-}
-
-var workloadName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-
-// CheckWorkloadName returns an error for an invalid name.
-func CheckWorkloadName(name string) error {
-	if !workloadName.MatchString(name) {
-		return fmt.Errorf("%.64q is no name of a workload: use up to 63 lower-case letters, digits, dots, hyphens and underscores", name)
-	}
-	return nil
 }
 
 // commonClaims are checked for every token, or differ in each token.
@@ -86,12 +72,19 @@ var (
 	}
 )
 
+// gitHubServerPath ends the issuer of a GitHub Enterprise Server.
+const gitHubServerPath = "/_services/token"
+
+// gitHubIDs matches the ids that GitHub writes into the names of owner and repository in a subject, as in
+// repo:acme@12/mail@34. They are missing for repositories that were created before July 2026.
+var gitHubIDs = regexp.MustCompile(`@\d+(/|$)`)
+
 // systemOf returns the CI system of an issuer. The workload's claims decide for an issuer on a host of its
 // owner. It returns nil for another issuer, such as a Kubernetes cluster.
 func systemOf(issuer string, w Workload) *ciSystem {
 	u, _ := url.Parse(issuer) // New reports an invalid URL
 	switch {
-	case u != nil && (u.Host == "token.actions.githubusercontent.com" || strings.HasSuffix(u.Host, ".ghe.com") || strings.HasSuffix(u.Path, "/_services/token")):
+	case u != nil && (u.Host == "token.actions.githubusercontent.com" || strings.HasSuffix(u.Host, ".ghe.com") || strings.HasSuffix(u.Path, gitHubServerPath)):
 		return github
 	case u != nil && u.Host == "gitlab.com":
 		return gitlab
@@ -126,7 +119,7 @@ func (s *ciSystem) facts(claims map[string]string) (map[string]string, error) {
 			return nil, fmt.Errorf("in the claim sub, %s is empty", key)
 		}
 		if key == "repo" {
-			key = "repository"
+			key, value = "repository", gitHubIDs.ReplaceAllString(value, "$1")
 		}
 		if other, both := claims[key]; both && other != value {
 			return nil, fmt.Errorf("the claim %s is %q, and %q in sub, so that no token matches", key, other, value)
@@ -146,7 +139,7 @@ var githubEvents = map[string]bool{
 // check returns the reason why the workload of an issuer can't be trusted: its claims are not exact, or a
 // stranger can start a job with these claims.
 func (w Workload) check(issuer string) error {
-	if err := CheckWorkloadName(w.Name); err != nil {
+	if err := identity.CheckWorkloadName(w.Name); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Claims)) {

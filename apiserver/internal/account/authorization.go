@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -86,7 +88,7 @@ func (c *Call) limitGrant(r store.Reader, g store.Authorization) error {
 	return api.Forbidden("the credential expires at %s, and can't grant anything for longer: the subject must be a service account that expires no later", timestamp(latest))
 }
 
-// checkGrant checks that the service account and the resource of a grant exist.
+// checkGrant checks that the service account and the resource of a grant exist, and that a workload can.
 func checkGrant(r store.Reader, g store.Authorization) error {
 	var problems []*api.Problem
 	exists := func(err error, problem *api.Problem) error {
@@ -99,6 +101,11 @@ func checkGrant(r store.Reader, g store.Authorization) error {
 		_, err := store.Get[store.ServiceAccount](r, g.AccountID, g.SubjectID)
 		if err := exists(err, api.Invalid("the account has no service account %.255q", g.SubjectID).InBody("subject_id")); err != nil {
 			return err
+		}
+	}
+	if name, ok := strings.CutPrefix(g.SubjectID, identity.WorkloadPrefix); ok && g.SubjectType == vocab.SubjectUser {
+		if err := identity.CheckWorkloadName(name); err != nil { // no trust file can name it, so that the grant would permit nothing
+			problems = append(problems, api.Invalid("%s", err).InBody("subject_id"))
 		}
 	}
 	var err error

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -41,7 +42,7 @@ func (f subjectFlags) subject(ctx context.Context, c *apiclient.Client) (typ, id
 		a, err := findToken(ctx, c, f.ServiceAccount)
 		return vocab.SubjectServiceAccount, a.ID, err
 	case f.Workload != "":
-		return vocab.SubjectUser, oauth.WorkloadUser(f.Workload), oauth.CheckWorkloadName(f.Workload)
+		return vocab.SubjectUser, oauth.WorkloadUser(f.Workload), identity.CheckWorkloadName(f.Workload)
 	}
 	return "", "", nil
 }

@@ -19,7 +19,7 @@ func (WhoamiCommand) Help() string {
 	return "Over HTTP this is the holder of the token in $MAILHOST_TOKEN. On a database you are its operator, whom no grant restricts."
 }
 
-type identity struct {
+type whoami struct {
 	// Target is the database or the URL.
 	Target    string `json:"target"`
 	AccountID string `json:"account_id"`
@@ -34,7 +34,7 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarget)
 	if t.Token == "" { // on a database
 		who.SubjectType, who.SubjectID = "operator", ""
 	}
-	return c.Print(p, identity{t.Name, t.AccountID, *who}, func(w io.Writer) {
+	return c.Print(p, whoami{t.Name, t.AccountID, *who}, func(w io.Writer) {
 		name := api.Value(who.Name)
 		if who.Email != nil {
 			name = strings.TrimSpace(name + " <" + *who.Email + ">")

@@ -280,25 +280,35 @@ func (c DoctorCommand) checkSMTP(ctx context.Context) check {
 
 func (c DoctorCommand) checkIssuer(ctx context.Context) check {
 	all, err := c.verifiers(nil, nil)
-	switch {
-	case err != nil:
+	if err != nil {
 		return found(checkFailed, "%s", err)
-	case all == nil:
-		return found(checkSkipped, "there is no --oauth-issuer and no --trust")
 	}
-	var counts []string
+	var details, warnings []string
 	for _, v := range all {
 		keys, err := v.Check(ctx)
 		if err != nil {
 			return found(checkFailed, "%s: %s", v.Issuer(), err)
 		}
-		counts = append(counts, v.Issuer()+" has "+cli.Counted(keys, "key"))
+		details = append(details, v.Issuer()+" has "+cli.Counted(keys, "key"))
 	}
-	if warning := c.missingPublicURL(); warning != "" {
-		counts = append(counts, warning)
-		return found(checkWarning, "%s", strings.Join(counts, "; "))
+	if warning := c.missingPublicURL(); warning != "" && all != nil {
+		warnings = append(warnings, warning)
 	}
-	return found(checkOK, "%s", strings.Join(counts, "; "))
+	unknown, err := c.unknownWorkloads(ctx, all)
+	if err != nil {
+		return found(checkFailed, "%s", err)
+	}
+	if unknown != "" {
+		warnings = append(warnings, unknown)
+	}
+	details = append(details, warnings...)
+	switch {
+	case details == nil:
+		return found(checkSkipped, "there is no --oauth-issuer and no --trust")
+	case warnings != nil:
+		return found(checkWarning, "%s", strings.Join(details, "; "))
+	}
+	return found(checkOK, "%s", strings.Join(details, "; "))
 }
 
 // checkClock asks the kernel, because expiries and replicas depend on the clock.

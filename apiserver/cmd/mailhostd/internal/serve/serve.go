@@ -203,6 +203,9 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err := ready(s, service, plane); err != nil {
 		return err
 	}
+	if warning, _ := unknownWorkloads(ctx, db, tokens); warning != "" { // the first request reports an error
+		log.Warn(warning)
+	}
 	s.logStart(ctx, p.Version(), service, sender)
 	return s.serve(ctx, service, plane)
 }

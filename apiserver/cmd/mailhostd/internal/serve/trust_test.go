@@ -76,6 +76,38 @@ func TestTrustedWorkloads(t *testing.T) {
 	apply.Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
 }
 
+// TestUnknownWorkloads checks that doctor and the start of a server name the workloads with grants that the trust file
+// does not name, and that nobody can grant to a workload that none can name.
+func TestUnknownWorkloads(t *testing.T) {
+	t.Parallel()
+	i := mailhostdtest.NewIssuer(t)
+	file := filepath.Join(t.TempDir(), "trust.json")
+	assert.NilError(t, os.WriteFile(file, fmt.Appendf(nil, `{"issuers": [{"issuer": %q, "audience": "mailhost", "workloads": [
+		{"name": "apply", "claims": {"repository": "acme/mail", "environment": "production"}}]}]}`, i.URL), 0o600))
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, "--trust", file)
+	c := s.As(t, owner)
+	removed := c.GrantOwner(vocab.SubjectUser, "workload:removed")
+	c.Delete("/auth/authorizations/" + removed).Want(http.StatusNoContent)
+	for _, name := range []string{"workload:apply", "workload:apply-prod", "workload:typo", "jane"} {
+		c.GrantOwner(vocab.SubjectUser, name)
+	}
+	for _, name := range []string{"workload:APPLY", "workload:", "workload: apply", "workload:a/b"} {
+		c.Do(http.MethodPost, "/auth/authorizations", map[string]any{"grant_kind": "account_owner", "subject_type": "user", "subject_id": name}).Refused(http.StatusUnprocessableEntity, "body.subject_id value_error")
+	}
+	for trust, unknown := range map[string]string{file: "apply-prod, typo", "": "apply, apply-prod, typo"} {
+		const warning = "no trust file names these workloads, so that their grants permit nothing: "
+		args := []string{"--database", database}
+		if trust != "" {
+			args = append(args, "--trust", trust)
+		}
+		_, found, _ := mailhostdtest.Run(t, append([]string{"doctor", "--json"}, args...)...)
+		assert.Check(t, strings.Contains(found, warning+unknown+";"), "doctor with %q: %s", trust, found)
+		log := mailhostdtest.Serve(t, database, args[2:]...).Log.String()
+		assert.Check(t, strings.Count(log, warning+unknown+";") == 1, "the log of a server with %q: %s", trust, log)
+	}
+}
+
 func TestOAuthAccessTokens(t *testing.T) {
 	t.Parallel()
 	i := mailhostdtest.NewIssuer(t)
