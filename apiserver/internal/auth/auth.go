@@ -35,6 +35,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -51,6 +52,8 @@ type Authenticator struct {
 	now      func() time.Time
 	verifier identity.TokenVerifier
 	cache    cache
+	// attempts caches the service account of attemptSecret.
+	attempts atomic.Pointer[entry]
 }
 
 // NewAuthenticator returns an Authenticator for the service accounts in s and the access tokens

@@ -132,16 +132,28 @@ func (a *Authenticator) OpenAttempt(ctx context.Context, sealed string) (content
 
 // attemptSecret returns the secret of the key of attempts: the hash of the first service account in
 // the first account that has ever had one. It returns a 409 without any service account; then there
-// is no key for a session either.
+// is no key for a session either. The secret is cached, because anybody can begin an attempt.
 func (a *Authenticator) attemptSecret(ctx context.Context) ([]byte, error) {
 	return store.Read(ctx, a.store, func(r store.Reader) ([]byte, error) {
+		version, err := r.AuthorizationVersion()
+		if err != nil {
+			return nil, err
+		}
+		if e := a.attempts.Load(); e != nil && e.version == version {
+			return e.serviceAccount.SecretHash, nil
+		}
 		accounts, err := r.Accounts()
 		if err != nil {
 			return nil, err
 		}
 		for _, account := range accounts {
-			if secretHash, err := firstSecret(r, account.ID); err != nil || secretHash != nil {
-				return secretHash, err
+			secretHash, err := firstSecret(r, account.ID)
+			if err != nil {
+				return nil, err
+			}
+			if secretHash != nil {
+				a.attempts.Store(&entry{version: version, serviceAccount: store.ServiceAccount{SecretHash: secretHash}})
+				return secretHash, nil
 			}
 		}
 		return nil, noSecret()

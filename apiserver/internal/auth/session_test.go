@@ -116,10 +116,19 @@ func TestAttempt(t *testing.T) {
 	_, content, _ = strings.Cut(sealed, ".")
 	_, err = w.OpenSession(t.Context(), w.token.PublicID+"."+content)
 	assert.Check(t, err != nil, "the content of an attempt opens as a session")
+	// Another account and a new service account change no key: both are later.
+	w.now = w.now.Add(time.Minute)
+	w.update(t, func(tx store.Tx) error {
+		const second = "22222222-2222-4333-8444-555555555555"
+		token := NewToken(random.New(nil))
+		return errors.Join(tx.Create(&store.Account{ID: second, Status: vocab.AccountActive, CreatedAt: w.now}),
+			tx.Create(&store.ServiceAccount{ID: "new", AccountID: accountID, PublicID: token.PublicID, SecretHash: token.Hash(), CreatedAt: w.now}))
+	})
 	w.watched.accountsErr = errors.New("the disk is broken")
 	_, err = w.OpenAttempt(t.Context(), sealed)
 	assert.Check(t, errors.Is(err, w.watched.accountsErr), "with a broken disk: %v", err)
 	w.watched.accountsErr = nil
+	opens("after changes", sealed, "state=a")
 	w.now = w.now.Add(time.Hour)
 	opens("expired", sealed, "")
 }

@@ -94,7 +94,7 @@ func (h *Handler) CallIssuer(ctx context.Context, remoteAddr string, call func()
 		return api.Unavailable("too many people sign in at the moment; try again")
 	}
 	defer h.issuerCalls.Release(1)
-	key := "address " + network(remoteAddr)
+	key := "issuer " + network(remoteAddr) // other requests don't count
 	if u := h.issuerFailures.Take(key, h.Rules.Now()); !u.Allowed {
 		return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited, "too many sign-ins from your network have failed; try again in %d s", u.Wait).RetryAfter(u.Wait)
 	}
