@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,6 +100,44 @@ func TestSignInIsLimited(t *testing.T) {
 	}
 	_, err := h.Service.SignIn(t.Context(), client.Token, "192.0.2.8:1234", time.Hour)
 	assert.Check(t, err, "another address")
+}
+
+// TestCallsOfTheIssuer checks that any number of people can call the issuer at once from one address, that they wait
+// for each other, and that failures of one address don't stop another one.
+func TestCallsOfTheIssuer(t *testing.T) {
+	h := apitest.New(t)
+	var inFlight, most atomic.Int64
+	var people sync.WaitGroup
+	for range 300 {
+		people.Go(func() {
+			err := h.Service.CallIssuer(t.Context(), browserAddress, func() error {
+				for now := inFlight.Add(1); ; {
+					if old := most.Load(); now <= old || most.CompareAndSwap(old, now) {
+						break
+					}
+				}
+				time.Sleep(20 * time.Millisecond)
+				inFlight.Add(-1)
+				return nil
+			})
+			assert.Check(t, err, "one of 300 people")
+		})
+	}
+	people.Wait()
+	assert.Check(t, most.Load() <= 32, "%d calls were in flight", most.Load())
+
+	failure, failed := errors.New("invalid_grant"), 0
+	for range 100 {
+		err := h.Service.CallIssuer(t.Context(), browserAddress, func() error { failed++; return failure })
+		if failed > 60 || !errors.Is(err, failure) {
+			refused(t, "after 60 failures", err, 429, api.TypeRateLimited)
+		}
+	}
+	assert.Check(t, failed == 60, "%d failed calls at one time", failed)
+	succeed := func() error { return nil }
+	assert.Check(t, h.Service.CallIssuer(t.Context(), "192.0.2.8:1234", succeed), "another address")
+	h.Clock.Advance(time.Second)
+	assert.Check(t, h.Service.CallIssuer(t.Context(), browserAddress, succeed), "a second later")
 }
 
 // TestUserSession checks that a user's session is for one account, reveals nothing of the access
