@@ -15,6 +15,8 @@ type outageLog struct {
 	store.Store
 	log    *slog.Logger
 	outage atomic.Bool
+	// outdated means that the program can't work with the database's schema any longer.
+	outdated atomic.Bool
 }
 
 // View implements store.Store.
@@ -28,7 +30,17 @@ func (o *outageLog) Update(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 // Ping implements store.Store. After a failed update it tries an update.
-func (o *outageLog) Ping(ctx context.Context) error { return o.end(o.observe(o.Store.Ping(ctx))) }
+func (o *outageLog) Ping(ctx context.Context) error {
+	err := o.Store.Ping(ctx)
+	_, outdated := errors.AsType[*store.SchemaError](err)
+	switch was := o.outdated.Load(); {
+	case outdated && !o.outdated.Swap(true):
+		o.log.Error("the server is not ready any more: it can't work with the database's schema", "error", err)
+	case err == nil && was && o.outdated.Swap(false):
+		o.log.Info("the server can work with the database's schema again")
+	}
+	return o.end(o.observe(err))
+}
 
 // end logs the end of an outage unless there is an error.
 func (o *outageLog) end(err error) error {

@@ -131,6 +131,13 @@ func (e *LostError) Unwrap() error { return ErrUnavailable }
 // ErrNewerSchema is returned if a newer version of the program migrated the database.
 var ErrNewerSchema = errors.New("the database was written by a newer version of this program")
 
+// SchemaError is returned by Ping if the program can't work with the database's schema any longer.
+type SchemaError struct{ Err error }
+
+func (e *SchemaError) Error() string { return e.Err.Error() }
+
+func (e *SchemaError) Unwrap() error { return e.Err }
+
 // ExistsError is returned if an object with the same unique values exists.
 type ExistsError struct {
 	// ID is the existing object's.

@@ -20,6 +20,7 @@
 // commit. The operation of a later request reads the new version, in every process on the database,
 // and ignores older entries. Before the operation, Identify and Preauthorize may accept a caller by
 // an outdated entry, because reading the version would cost a snapshot, but never refuse one by it.
+// Entries expire too (greatestAge), in case a damaged database lacks the trigger.
 // The expiry of a credential is checked every time.
 //
 // Sessions of the console (session.go) store a credential in a cookie. LastUses (lastuse.go)
@@ -59,7 +60,7 @@ type Authenticator struct {
 // NewAuthenticator returns an Authenticator for the service accounts in s and the access tokens
 // that verifier accepts. A nil verifier accepts none.
 func NewAuthenticator(s store.Store, now func() time.Time, verifier identity.TokenVerifier, log *slog.Logger) *Authenticator {
-	return &Authenticator{LastUses: newLastUses(s, log), store: s, now: now, verifier: verifier}
+	return &Authenticator{LastUses: newLastUses(s, log), store: s, now: now, verifier: verifier, cache: cache{clock: time.Now}}
 }
 
 // AcceptsAccessTokens reports whether users and groups of an OAuth issuer can be callers.

@@ -30,6 +30,8 @@ type watchedStore struct {
 	reads int
 	err   error  // returned by each read, or by the method only
 	only  string // empty for all methods
+	// stuck returns the same AuthorizationVersion after a change, as a database without triggers does.
+	stuck bool
 	// accountsErr is returned by the list of all accounts.
 	accountsErr error
 }
@@ -64,6 +66,13 @@ func (r watchedReader) GrantsOf(accountID string, subjects []store.Subject) ([]s
 		return nil, err
 	}
 	return r.Reader.GrantsOf(accountID, subjects)
+}
+
+func (r watchedReader) AuthorizationVersion() (int64, error) {
+	if r.s.stuck {
+		return 1, nil
+	}
+	return r.Reader.AuthorizationVersion()
 }
 
 func (r watchedReader) Accounts() ([]store.Account, error) {
@@ -225,8 +234,30 @@ func TestOutdatedEntries(t *testing.T) {
 	}
 }
 
+// TestEntriesExpire checks that a revoked token stops working even if the version of authorizations does not change.
+func TestEntriesExpire(t *testing.T) {
+	w := newWorld(t)
+	w.watched.stuck = true
+	passed, start := time.Duration(0), time.Now()
+	w.cache.clock = func() time.Time { return start.Add(passed) }
+	accepted := func() bool {
+		_, err := w.identify(t.Context(), w.token.String())
+		return err == nil
+	}
+	assert.Assert(t, accepted())
+	w.update(t, func(tx store.Tx) error {
+		_, err := store.Update(tx, accountID, "ci", func(a *store.ServiceAccount) error { a.RevokedAt = w.now; return nil })
+		return err
+	})
+	w.now = w.now.Add(-time.Hour) // the clock of the service does not matter
+	passed = greatestAge - 1
+	assert.Check(t, accepted(), "the entry expired too early")
+	passed = greatestAge
+	assert.Check(t, !accepted(), "a revoked token works")
+}
+
 func TestCacheIsBounded(t *testing.T) {
-	w := Authenticator{}
+	w := Authenticator{cache: cache{clock: time.Now}}
 	large := entry{grants: make([]store.Authorization, cacheSize/2)}
 	for n := range 4 {
 		w.cache.put(fmt.Sprint(n), entry{version: 1})
@@ -235,7 +266,7 @@ func TestCacheIsBounded(t *testing.T) {
 		assert.Assert(t, ok && e.version == 0 && len(e.grants) == len(large.grants), "%t, an entry of version %d with %d grants", ok, e.version, len(e.grants))
 		assert.Assert(t, cached(&w) == 1, "%d large entries are left", cached(&w))
 	}
-	w.cache = cache{}
+	w.cache = cache{clock: time.Now}
 	for n := range cacheSize {
 		w.cache.put(fmt.Sprint(n), entry{})
 	}

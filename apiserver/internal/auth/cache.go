@@ -14,10 +14,16 @@ import (
 // cacheSize limits the entries plus their grants, about 20 MB. A full cache is cleared.
 const cacheSize = 50_000
 
+// greatestAge limits the age of an entry, so that a database without the triggers that change the
+// AuthorizationVersion does not keep a revoked credential working.
+const greatestAge = 30 * time.Second
+
 // entry holds the credential, account and grants of a caller. It is shared and must not be changed.
 type entry struct {
 	// version is the store.Reader.AuthorizationVersion at which the entry was read.
-	version        int64
+	version int64
+	// storedAt is set by put.
+	storedAt       time.Time
 	serviceAccount store.ServiceAccount // zero for a user
 	account        store.Account
 	grants         []store.Authorization
@@ -27,6 +33,9 @@ func (e entry) size() int64 { return int64(1 + len(e.grants)) }
 
 // cache stores entries by Caller.key. It is safe for concurrent use.
 type cache struct {
+	// clock is time.Now, and another one in tests. Its monotonic reading gives the age of an entry, however the
+	// clock of the system or of the service is set.
+	clock   func() time.Time
 	entries sync.Map // key → entry
 	size    atomic.Int64
 }
@@ -63,13 +72,14 @@ func (c *cache) lookup(r store.Reader, who Caller) (e entry, err error) {
 	return e, nil
 }
 
-// get returns the entry of a key, possibly outdated. All uses of an entry begin here.
+// get returns the entry of a key, possibly outdated but not older than greatestAge. All uses of an entry begin here.
 func (c *cache) get(key string) (entry, bool) {
-	e, ok := c.entries.Load(key)
+	found, ok := c.entries.Load(key)
 	if !ok {
 		return entry{}, false
 	}
-	return e.(entry), true
+	e := found.(entry)
+	return e, c.clock().Sub(e.storedAt) < greatestAge
 }
 
 // put stores an entry under its key. The size of a replaced entry still counts. A full cache is
@@ -79,6 +89,7 @@ func (c *cache) put(key string, e entry) {
 		c.entries.Clear()
 		c.size.Store(e.size())
 	}
+	e.storedAt = c.clock()
 	c.entries.Store(key, e)
 }
 

@@ -108,6 +108,9 @@ func (h *Handler) Ready(ctx context.Context) error {
 	if lost, ok := errors.AsType[*store.LostError](err); ok {
 		return errors.New("the database file " + lost.Reason)
 	}
+	if schema, ok := errors.AsType[*store.SchemaError](err); ok {
+		return schema
+	}
 	return errors.New("the database does not respond")
 }
 

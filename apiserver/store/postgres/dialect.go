@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	neturl "net/url"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -24,11 +25,8 @@ var dialect = sqlstore.Dialect{
 			version, compatibleWith))
 		return err
 	},
-	Objects: `SELECT CASE WHEN c.relkind IN ('r', 'p', 'f') THEN 'table ' ELSE 'view ' END || c.relname, '' FROM pg_catalog.pg_class c
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'f', 'v', 'm')
-			AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
-		UNION ALL SELECT 'trigger ' || t.tgname, '' FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`,
+	Objects:    objects,
+	Own:        ownObjects,
 	Elements:   `SELECT value FROM jsonb_array_elements_text(%s::text::jsonb)`,
 	SkipLocked: ` FOR UPDATE SKIP LOCKED`,
 	Columns: `SELECT c.relname::text, a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(a.attnum = ANY (i.indkey), false)
@@ -40,28 +38,28 @@ var dialect = sqlstore.Dialect{
 	ContinueIDs: `SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM audit_entries), false)`,
 }
 
-// schemaVersion refuses another program's schema. It returns own for a later version that this
-// program can work with.
-func schemaVersion(ctx context.Context, q sqlstore.Querier, own int) (int, error) {
-	var exists bool
+// schemaVersion refuses another program's schema.
+func schemaVersion(ctx context.Context, q sqlstore.Querier) (version, compatible int, err error) {
+	var versioned, listed bool
 	var tables int
-	if err := sqlstore.ScanRow(ctx, q, `SELECT to_regclass('mailhost_schema') IS NOT NULL,
-		(SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ANY (string_to_array('accounts,mailboxes,domains', ',')))`,
-		nil, &exists, &tables); err != nil {
-		return 0, err
+	var elsewhere string
+	if err := sqlstore.ScanRow(ctx, q, `SELECT to_regclass('mailhost_schema') IS NOT NULL, to_regclass('mailhost_migrations') IS NOT NULL,
+		(SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ANY (string_to_array('accounts,mailboxes,domains', ','))),
+		COALESCE((SELECT n.nspname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE c.oid = to_regclass('mailhost_migrations') AND n.nspname <> current_schema()), '')`,
+		nil, &versioned, &listed, &tables, &elsewhere); err != nil {
+		return 0, 0, err
 	}
-	if !exists && tables > 0 {
-		return 0, errOtherProgram
+	switch {
+	case elsewhere != "":
+		return 0, 0, fmt.Errorf("the program's tables are in the schema %s, but another schema comes first in search_path; add search_path=%s to the URL", elsewhere, neturl.QueryEscape(elsewhere))
+	case versioned:
+		err = sqlstore.ScanRow(ctx, q, `SELECT version, compatible_with FROM mailhost_schema`, nil, &version, &compatible)
+	case listed: // an object is missing, which is reported later
+		err = sqlstore.ScanRow(ctx, q, `SELECT COUNT(*) FROM mailhost_migrations`, nil, &version)
+		compatible = version
+	case tables > 0:
+		err = errOtherProgram
 	}
-	if !exists {
-		return 0, nil
-	}
-	var version, compatible int
-	if err := sqlstore.ScanRow(ctx, q, `SELECT version, compatible_with FROM mailhost_schema`, nil, &version, &compatible); err != nil {
-		return 0, err
-	}
-	if version > own && compatible <= own {
-		version = own
-	}
-	return version, nil
+	return version, compatible, err
 }

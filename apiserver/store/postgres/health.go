@@ -25,7 +25,7 @@ func (e *engine) note(err error) error {
 func (e *engine) Ping(ctx context.Context) error {
 	readOnly, forbidden := false, ""
 	if err := e.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-		if err := sqlstore.Probe(ctx, q); err != nil {
+		if err := e.dialect.Probe(ctx, q); err != nil {
 			return err
 		}
 		return sqlstore.ScanRow(ctx, q, `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,

@@ -10,13 +10,13 @@ import (
 
 // migrate brings the schema up to date. One process at a time migrates: replicas that start at the
 // same time wait for it and find nothing to do.
-func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
+func (e *engine) migrate(ctx context.Context) (err error) {
 	t, err := e.begin(ctx, `BEGIN`, "", acquireTimeout)
 	if err != nil {
 		return err
 	}
 	defer t.release()
-	if done, err := sqlstore.UpToDate(ctx, t, d, e.opts.ReadOnly); done || err != nil {
+	if done, err := sqlstore.UpToDate(ctx, t, e.dialect, e.opts.ReadOnly); done || err != nil {
 		return errors.Join(err, t.exec(`ROLLBACK`))
 	}
 	t.patience = migrationTimeout
@@ -25,7 +25,7 @@ func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
 	if err := t.exec(script); err != nil {
 		return err
 	}
-	if err := sqlstore.Migrate(ctx, t, d); err != nil {
+	if err := sqlstore.Migrate(ctx, t, e.dialect); err != nil {
 		return err // release closes the connection, which rolls back
 	}
 	return t.commit()

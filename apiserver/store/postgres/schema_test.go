@@ -11,12 +11,21 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
+
+// TestObjects checks that schema/objects.txt describes the schema that the migrations make.
+func TestObjects(t *testing.T) {
+	s := openAt(t, postgrestest.EmptyURL(t), postgres.Options{}.WithMigration("SELECT 1")) // without the check
+	text, err := postgres.Describe(t.Context(), s)
+	assert.NilError(t, err)
+	golden.Assert(t, text, "../schema/objects.txt")
+}
 
 // TestSameSchemaAsSQLite checks that both engines create the same tables, columns, keys, indexes and
 // triggers, also after the migration for a new field that CONTRIBUTING.md shows.

@@ -55,13 +55,13 @@ func Open(ctx context.Context, url string, opts Options) (*sqlstore.Store, error
 	}
 	d := dialect
 	if opts.migrations != nil {
-		d.Migrations = opts.migrations
+		d.Migrations, d.Own = opts.migrations, ""
 	}
-	e := &engine{pool: pool, opts: opts, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
+	e := &engine{pool: pool, opts: opts, dialect: &d, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
 	for i := range e.queues {
 		e.queues[i] = queue{make(chan struct{}, 1), make(chan *sqlstore.Turn[*transaction])}
 	}
-	if err := e.migrate(ctx, &d); err != nil {
+	if err := e.migrate(ctx); err != nil {
 		pool.Close()
 		return nil, openError(err)
 	}
@@ -125,8 +125,9 @@ func isDirect(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[directKey
 
 // engine is PostgreSQL's sqlstore.Engine.
 type engine struct {
-	pool *pgxpool.Pool
-	opts Options
+	pool    *pgxpool.Pool
+	opts    Options
+	dialect *sqlstore.Dialect
 	// viewing holds an element for each running view, so that some connections are left for updates.
 	viewing chan struct{}
 

@@ -66,7 +66,7 @@ func Compact(ctx context.Context, path string) error {
 
 // requireStore returns an error if nothing was stored in a file.
 func requireStore(ctx context.Context, s *session) error {
-	version, err := schemaVersion(ctx, s, 0)
+	version, _, err := schemaVersion(ctx, s)
 	if err == nil && version == 0 {
 		err = sqlstore.ErrNoStore
 	}

@@ -82,9 +82,9 @@ func (e *engine) Ping(ctx context.Context) error {
 		e.failures.CompareAndSwap(failures, 0) // unless another update failed meanwhile
 	}
 	if e.readers == nil {
-		return e.View(ctx, sqlstore.Probe)
+		return e.View(ctx, e.dialect.Probe)
 	}
-	return e.explain(e.readers.viewNow(ctx, sqlstore.Probe))
+	return e.explain(e.readers.viewNow(ctx, e.dialect.Probe))
 }
 
 var errUndo = errors.New("a trial that is undone")

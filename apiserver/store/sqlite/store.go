@@ -76,7 +76,7 @@ func (o Options) withDefaults() Options {
 func (o Options) dialect() *sqlstore.Dialect {
 	d := dialect
 	if o.migrations != nil {
-		d.Migrations = o.migrations
+		d.Migrations, d.Own = o.migrations, ""
 	}
 	return &d
 }
@@ -132,7 +132,7 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	e := &engine{health: health{path: at.path, opened: opened}, remove: at.remove}
+	e := &engine{health: health{path: at.path, opened: opened}, dialect: opts.dialect(), remove: at.remove}
 	if !opts.Exclusive { // otherwise the writer's connection is the only one
 		with := opts.toRead()
 		with.immutable = at.with.immutable
@@ -199,6 +199,7 @@ func (s *session) prepare(ctx context.Context, opts Options, check func() error)
 // engine is SQLite's sqlstore.Engine.
 type engine struct {
 	health
+	dialect *sqlstore.Dialect
 	writer  *writer      // nil if the store is read-only
 	readers *readers     // nil if the store is exclusive
 	remove  func() error // removes the directory of a store in memory or of a copy, else nil

@@ -8,7 +8,7 @@ import (
 
 const accountsTable = "accounts"
 
-var accounts = newKind("", table[store.Account]{name: accountsTable})
+var accounts = newKind("", table[store.Account]{name: accountsTable, authority: true})
 
 var workspaces = newKind(accounts.name, table[store.Workspace]{
 	name:    "workspaces",

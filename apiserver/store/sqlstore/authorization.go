@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var authorizations = newKind(accounts.name, table[store.Authorization]{name: "authorizations"})
+var authorizations = newKind(accounts.name, table[store.Authorization]{name: "authorizations", authority: true})
 
 func (r *reader) Authorizations(accountID string, f store.AuthorizationFilter) ([]store.Authorization, error) {
 	w := r.inAccount(accountID).

@@ -50,13 +50,16 @@ type Dialect struct {
 	// schema/0002_….sql and so on. A released file must not change: a database with another text of
 	// it is not opened.
 	Migrations fs.FS
-	// SchemaVersion returns the number of applied migrations. own is the number in this program.
-	SchemaVersion    func(ctx context.Context, q Querier, own int) (int, error)
+	// SchemaVersion returns the number of applied migrations, and the number of the oldest program that
+	// works with them. Both are 0 for an empty database.
+	SchemaVersion    func(ctx context.Context, q Querier) (version, compatible int, err error)
 	SetSchemaVersion func(ctx context.Context, q Querier, version int) error
-	// Objects is a query of the tables, views and triggers of the schema, without those of the
-	// database itself and of extensions: the kind with the name, and the statement that created
-	// the object if the database keeps it.
+	// Objects is a query of all objects that can change the program's reads and writes, without those of
+	// the database itself and of extensions: a rank (tables come first), the name, the statement that makes the object, the one
+	// that removes it, and a state that no object may have. An object in such a state has a second row.
 	Objects string
+	// Own is the text that Describe returns for the schema of Migrations. Without it, the objects are not checked.
+	Own string
 	// Elements is the pattern of a SELECT of the elements of a JSON array of strings: a list is
 	// one parameter whatever its length, so that there are few different statements.
 	Elements string

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -36,59 +35,40 @@ func UpToDate(ctx context.Context, q Querier, d *Dialect, readOnly bool) (bool, 
 	return false, nil
 }
 
-// made matches the tables, views and triggers that a migration creates.
-var made = regexp.MustCompile(`\bCREATE (TABLE|VIEW|TRIGGER) (\w+)`)
-
-// checkObjects returns an error if the schema contains a table, a view or a trigger that no migration
-// creates: such an object in somebody's backup could change the program's reads and writes.
-func checkObjects(ctx context.Context, q Querier, d *Dialect, files []migration) error {
-	all, own := "", []string{"table mailhost_migrations", "table mailhost_schema"}
-	for _, m := range files {
-		all += strings.ReplaceAll(m.text, "\r\n", "\n")
-	}
-	for _, match := range made.FindAllStringSubmatch(all, -1) {
-		own = append(own, strings.ToLower(match[1])+" "+match[2])
-	}
-	type object struct{ name, definition string }
-	objects, err := scan(&reader{ctx: ctx, q: q}, d.Objects, nil, func(o *object) []any { return []any{&o.name, &o.definition} })
+// missingColumns returns the tables with columns that newTable declared and the database lacks. exists tells
+// which of the tables exist.
+func missingColumns(ctx context.Context, q Querier, d *Dialect) (missing []declaration, exists map[string]bool, err error) {
+	columns, err := columnsOfAll(ctx, q, d)
 	if err != nil {
-		return fmt.Errorf("list the objects of the schema: %w", err)
+		return nil, nil, fmt.Errorf("list the columns of the schema: %w", err)
 	}
-	var foreign []string
-	for _, o := range objects {
-		if !slices.Contains(own, o.name) || !strings.Contains(all, strings.ReplaceAll(o.definition, "\r\n", "\n")) {
-			foreign = append(foreign, "the "+o.name)
+	exists = map[string]bool{}
+	for _, t := range declared {
+		t.columns = slices.DeleteFunc(slices.Clone(t.columns), func(name string) bool {
+			return slices.ContainsFunc(columns[t.name], func(c copiedColumn) bool { return c.name == name })
+		})
+		if len(t.columns) > 0 {
+			missing = append(missing, t)
 		}
+		exists[t.name] = len(columns[t.name]) > 0
 	}
-	if foreign == nil {
-		return nil
-	}
-	return fmt.Errorf("its schema has what this program did not make: %s; if that is another program's, use a database or a schema without it; if you made it, drop it; otherwise restore a backup that you trust", strings.Join(foreign, ", "))
+	return missing, exists, nil
 }
 
 // checkColumns returns an error if no migration creates a column that newTable declared, so that a
 // forgotten migration is reported at the start, before statements fail.
 func checkColumns(ctx context.Context, q Querier, d *Dialect, files []migration) error {
-	columns, err := columnsOfAll(ctx, q, d)
-	if err != nil {
-		return fmt.Errorf("list the columns of the schema: %w", err)
-	}
-	var missing []error
-	for _, t := range declared {
-		lacking := slices.DeleteFunc(slices.Clone(t.columns), func(name string) bool {
-			return slices.ContainsFunc(columns[t.name], func(c copiedColumn) bool { return c.name == name })
-		})
-		if len(lacking) == 0 {
-			continue
-		}
+	missing, exists, err := missingColumns(ctx, q, d)
+	errs := []error{err}
+	for _, t := range missing {
 		what, statement := t.name+" has no column", "ALTER TABLE"
-		if len(columns[t.name]) == 0 {
+		if !exists[t.name] {
 			what, statement = "there is no table "+t.name+" with the columns", "CREATE TABLE"
 		}
-		missing = append(missing, fmt.Errorf("%s %s: add apiserver/store/sqlite/schema/%04d_….sql with %s, and the file of the same name in apiserver/store/postgres/schema",
-			what, strings.Join(lacking, ", "), len(files)+1, statement))
+		errs = append(errs, fmt.Errorf("%s %s: add apiserver/store/sqlite/schema/%04d_….sql with %s, and the file of the same name in apiserver/store/postgres/schema",
+			what, strings.Join(t.columns, ", "), len(files)+1, statement))
 	}
-	return errors.Join(missing...)
+	return errors.Join(errs...)
 }
 
 // Migrate migrates the database to the schema of this program, in a transaction that excludes
@@ -111,10 +91,10 @@ func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 			return fmt.Errorf("list the migration %s: %w", m.name, err)
 		}
 	}
-	if err := errors.Join(checkObjects(ctx, q, d, files), checkColumns(ctx, q, d, files)); err != nil {
+	if err := d.SetSchemaVersion(ctx, q, len(files)); err != nil {
 		return err
 	}
-	return d.SetSchemaVersion(ctx, q, len(files))
+	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, false))
 }
 
 // migration is a file of a dialect's Migrations.
@@ -136,33 +116,88 @@ func readMigrations(d *Dialect) (files []migration) {
 }
 
 // versions returns the dialect's migrations, and how many of them were applied to the database. It
-// returns an error if others were applied, which happens between releases only.
+// returns an error if others were applied, which happens between releases only, or if the schema is not
+// the one that they make.
 func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, version int, err error) {
 	files = readMigrations(d)
-	if version, err = d.SchemaVersion(ctx, q, len(files)); err != nil {
-		return nil, 0, fmt.Errorf("read the schema's version: %w", err)
+	for {
+		version, err = readVersion(ctx, q, d, len(files))
+		if err != nil {
+			return nil, 0, err
+		}
+		if err = checkVersion(ctx, q, d, files, version); err == nil {
+			return files, min(version, len(files)), nil
+		}
+		if now, failed := readVersion(ctx, q, d, len(files)); failed != nil || now == version {
+			return nil, 0, err
+		} // otherwise another process migrated meanwhile
 	}
-	if version > len(files) {
-		return nil, 0, fmt.Errorf("%w: its schema is version %d and this program knows up to %d;"+
+}
+
+// readVersion returns the version of the schema, or store.ErrNewerSchema if a program with own
+// migrations can't work with it.
+func readVersion(ctx context.Context, q Querier, d *Dialect, own int) (int, error) {
+	version, compatible, err := d.SchemaVersion(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("read the schema's version: %w", err)
+	}
+	if compatible > own {
+		return 0, fmt.Errorf("%w: its schema is version %d and this program knows up to %d;"+
 			" run the newer version, or restore a backup from before the upgrade",
-			store.ErrNewerSchema, version, len(files))
+			store.ErrNewerSchema, version, own)
 	}
+	return version, nil
+}
+
+// checkVersion returns an error unless the schema is the one that this program, or a compatible newer
+// one, makes with its first migrations.
+func checkVersion(ctx context.Context, q Querier, d *Dialect, files []migration, version int) error {
 	if version == 0 {
-		return files, 0, checkObjects(ctx, q, d, files) // another process may have migrated since the version was read
+		return checkObjects(ctx, q, d, true)
 	}
 	const advice = "another build of this program made it; open it with that one, restore a backup, or choose a new database"
 	r := reader{ctx: ctx, q: q}
 	applied, err := column[string](&r, `SELECT m.checksum FROM mailhost_migrations m ORDER BY m.version`)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read the list of migrations; if there is none, %s: %w", advice, err)
+		return fmt.Errorf("read the list of migrations; if there is none, %s: %w", advice, err)
 	}
-	for i, m := range files[:version] {
+	if len(applied) > version {
+		return fmt.Errorf("its schema is version %d, but its list of migrations has %d: %s", version, len(applied), advice)
+	}
+	for i, m := range files[:min(version, len(files))] {
 		if i >= len(applied) || applied[i] != m.checksum() {
-			return nil, 0, fmt.Errorf("its schema is version %d, but not the one that this program makes with %s: %s", version, m.name, advice)
+			return fmt.Errorf("its schema is version %d, but not the one that this program makes with %s: %s", version, m.name, advice)
 		}
 	}
-	if version == len(files) && version == len(applied) { // otherwise objects of another version are legitimate
-		err = errors.Join(checkObjects(ctx, q, d, files), checkColumns(ctx, q, d, files))
+	if version < len(files) { // Migrate checks the result
+		return nil
 	}
-	return files, version, err
+	if version > len(files) { // a newer program may have changed other objects
+		d = &Dialect{Columns: d.Columns}
+	}
+	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, false))
+}
+
+// checkServable returns a *store.SchemaError if this program can't work with the database's schema any
+// longer: a newer program migrated it, or a table or a column is gone. A column that a newer program added
+// does no harm.
+func (d *Dialect) checkServable(ctx context.Context, q Querier) error {
+	version, err := readVersion(ctx, q, d, len(readMigrations(d)))
+	switch {
+	case errors.Is(err, store.ErrNewerSchema):
+		return &store.SchemaError{Err: err}
+	case err != nil:
+		return err
+	case version == 0:
+		return &store.SchemaError{Err: ErrNoStore}
+	}
+	missing, _, err := missingColumns(ctx, q, d)
+	if err != nil || missing == nil {
+		return err
+	}
+	var names []string
+	for _, t := range missing {
+		names = append(names, t.name+" ("+strings.Join(t.columns, ", ")+")")
+	}
+	return &store.SchemaError{Err: fmt.Errorf("the database's schema lacks columns that this program needs: %s; run mailhostd doctor", strings.Join(names, ", "))}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 var serviceAccounts = newKind(accounts.name, table[store.ServiceAccount]{
-	name:   "service_accounts",
+	name: "service_accounts", authority: true,
 	unique: func(w *where, a *store.ServiceAccount) *where { return w.and(`t.public_id = ?`, a.PublicID) },
 })
 

@@ -39,8 +39,12 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// Probe reads a table. An engine may run a statement without a table even if the database is unavailable.
-func Probe(ctx context.Context, q Querier) error {
+// Probe returns a *store.SchemaError if this program can't work with the schema any longer, and then reads a
+// table: an engine may run a statement without a table even if the database is unavailable.
+func (d *Dialect) Probe(ctx context.Context, q Querier) error {
+	if err := d.checkServable(ctx, q); err != nil {
+		return err
+	}
 	_, err := column[string](&reader{ctx: ctx, q: q}, `SELECT id FROM accounts LIMIT 1`)
 	return err
 }

@@ -38,6 +38,8 @@ type table[T any] struct {
 	unique func(*where, *T) *where
 	// visible excludes the rows that get, page and each don't return.
 	visible func(*where) *where
+	// authority means that what callers may do depends on the table.
+	authority bool
 	// changed is called after an object was created, updated or deleted by its id.
 	changed func(*tx, *T) error
 
@@ -360,7 +362,11 @@ func create[T store.Object](t *tx, tbl *table[T], v *T) error {
 	if tbl.updatedAt >= 0 {
 		values = slices.Delete(values, tbl.updatedAt, tbl.updatedAt+1)
 	}
-	created, err := column[time.Time](&t.reader, tbl.insertion, values...)
+	var created []time.Time
+	err := tbl.versioned(t, func() (changed bool, err error) {
+		created, err = column[time.Time](&t.reader, tbl.insertion, values...)
+		return len(created) > 0, err
+	})
 	if err != nil {
 		return fmt.Errorf("create in %s: %w", tbl.name, err)
 	}
@@ -376,6 +382,29 @@ func create[T store.Object](t *tx, tbl *table[T], v *T) error {
 		return err
 	}
 	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(tbl.fields(v)[tbl.id]).Elem())}
+}
+
+// versioned runs a statement, which reports whether it changed rows. A change of a table with authority must
+// change the AuthorizationVersion, or a revoked token would work until its cache entry expires: without the
+// schema's trigger versioned returns an error, which undoes the change.
+func (tbl *table[T]) versioned(t *tx, statement func() (changed bool, err error)) error {
+	if !tbl.authority {
+		_, err := statement()
+		return err
+	}
+	before, err := t.AuthorizationVersion()
+	if err != nil {
+		return err
+	}
+	changed, err := statement()
+	if err != nil || !changed {
+		return err
+	}
+	after, err := t.AuthorizationVersion()
+	if err == nil && after == before {
+		err = fmt.Errorf("the change was undone, because the database lacks the trigger that makes a change of %s take effect at once; run mailhostd doctor", tbl.name)
+	}
+	return err
 }
 
 // maxRows limits the rows that one statement inserts. Engines limit the number of arguments.
@@ -435,7 +464,7 @@ func update[T store.Object](t *tx, tbl *table[T], v *T, accountID string, id any
 
 // write writes an object, and reports the change.
 func write[T store.Object](t *tx, tbl *table[T], before, after *T, fields ...string) error {
-	if err := t.exec(tbl.updating, tbl.written(after)...); err != nil {
+	if err := tbl.versioned(t, func() (bool, error) { return true, t.exec(tbl.updating, tbl.written(after)...) }); err != nil {
 		return err
 	}
 	report(t, before, after, fields...)
@@ -448,7 +477,7 @@ func remove[T store.Object](t *tx, tbl *table[T], w *where) ([]T, error) {
 	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	if err := t.exec(`DELETE FROM `+tbl.name+` AS t`+w.text, w.args...); err != nil {
+	if err := tbl.versioned(t, func() (bool, error) { return true, t.exec(`DELETE FROM `+tbl.name+` AS t`+w.text, w.args...) }); err != nil {
 		return nil, err
 	}
 	for i := range items {

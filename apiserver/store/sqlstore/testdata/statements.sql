@@ -65,17 +65,25 @@ SELECT t.id, t.account_id, t.name, t.public_id, t.secret_hash, t.last4, t.create
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create Account
+SELECT version
+  FROM authorization_version;
 INSERT INTO accounts (id, status, plan_id, cancels_at, next_plan_id, plan_changes_at, created_at, updated_at)
   VALUES ($1, $2, $3, $4, $5, $6, (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM accounts) c), (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM accounts) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
+SELECT version
+  FROM authorization_version;
 
 -- Update Account
 SELECT …
   FROM accounts t
   WHERE t.id = $1;
+SELECT version
+  FROM authorization_version;
 UPDATE accounts
   SET id = $1, status = $2, plan_id = $3, cancels_at = $4, next_plan_id = $5, plan_changes_at = $6, created_at = $7, updated_at = $8
   WHERE id = $1;
+SELECT version
+  FROM authorization_version;
 
 -- Delete Account
 DELETE FROM service_accounts
@@ -96,8 +104,12 @@ SELECT …
   FROM accounts t
   WHERE t.id = $1
   ORDER BY t.created_at, t.id;
+SELECT version
+  FROM authorization_version;
 DELETE FROM accounts AS t
   WHERE t.id = $1;
+SELECT version
+  FROM authorization_version;
 
 -- Create Workspace
 INSERT INTO workspaces (id, account_id, name, created_at, updated_at, folded_name)
@@ -145,25 +157,37 @@ DELETE FROM feedback AS t
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create Authorization
+SELECT version
+  FROM authorization_version;
 INSERT INTO authorizations (id, account_id, grant_kind, subject_type, subject_id, capability_key, resource_type, resource_id, created_at, revoked_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT MAX(c.at) FROM (SELECT CAST($9 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM authorizations WHERE account_id = $2) c), $10)
   ON CONFLICT DO NOTHING RETURNING created_at;
+SELECT version
+  FROM authorization_version;
 
 -- Update Authorization
 SELECT …
   FROM authorizations t
   WHERE t.account_id = $1 AND t.id = $2;
+SELECT version
+  FROM authorization_version;
 UPDATE authorizations
   SET id = $1, account_id = $2, grant_kind = $3, subject_type = $4, subject_id = $5, capability_key = $6, resource_type = $7, resource_id = $8, created_at = $9, revoked_at = $10
   WHERE id = $1;
+SELECT version
+  FROM authorization_version;
 
 -- Delete Authorization
 SELECT …
   FROM authorizations t
   WHERE t.account_id = $1 AND t.id = $2
   ORDER BY t.created_at, t.id;
+SELECT version
+  FROM authorization_version;
 DELETE FROM authorizations AS t
   WHERE t.account_id = $1 AND t.id = $2;
+SELECT version
+  FROM authorization_version;
 
 -- Create DedicatedIPOption
 INSERT INTO dedicated_ip_options (id, account_id, name, type, country_code, asn, addresses, created_at, updated_at)
@@ -399,9 +423,13 @@ DELETE FROM master_passwords AS t
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create ServiceAccount
+SELECT version
+  FROM authorization_version;
 INSERT INTO service_accounts (id, account_id, name, public_id, secret_hash, last4, created_by_user_id, expires_at, last_used_at, revoked_at, revoked_by_user_id, created_at, updated_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
+SELECT version
+  FROM authorization_version;
 
 -- Update ServiceAccount
 SELECT …
@@ -410,14 +438,22 @@ SELECT …
 SELECT t.id
   FROM service_accounts t
   WHERE t.public_id = $1 AND t.id <> $2;
+SELECT version
+  FROM authorization_version;
 UPDATE service_accounts
   SET id = $1, account_id = $2, name = $3, public_id = $4, secret_hash = $5, last4 = $6, created_by_user_id = $7, expires_at = $8, last_used_at = $9, revoked_at = $10, revoked_by_user_id = $11, created_at = $12, updated_at = $13
   WHERE id = $1;
+SELECT version
+  FROM authorization_version;
 
 -- Delete ServiceAccount
 SELECT …
   FROM service_accounts t
   WHERE t.account_id = $1 AND t.id = $2
   ORDER BY t.created_at, t.id;
+SELECT version
+  FROM authorization_version;
 DELETE FROM service_accounts AS t
   WHERE t.account_id = $1 AND t.id = $2;
+SELECT version
+  FROM authorization_version;
