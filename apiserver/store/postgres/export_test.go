@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
@@ -23,4 +25,22 @@ func Describe(ctx context.Context, s *sqlstore.Store) (text string, err error) {
 		return e
 	})
 	return text, err
+}
+
+// Check runs statements in a store's database, returns what opening it would return then, and undoes all of it.
+func Check(ctx context.Context, s *sqlstore.Store, statements string) (err error) {
+	s.Wrap(func(e sqlstore.Engine) sqlstore.Engine {
+		undone := e.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+			if _, err := q.ExecContext(ctx, statements+";"); err != nil {
+				return fmt.Errorf("%s: %w", statements, err)
+			}
+			_, err = sqlstore.UpToDate(ctx, q, &dialect, false)
+			return errUndo
+		})
+		if !errors.Is(undone, errUndo) {
+			err = undone
+		}
+		return e
+	})
+	return err
 }

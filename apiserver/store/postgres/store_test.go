@@ -82,11 +82,18 @@ func TestUpgrade(t *testing.T) {
 	assert.Check(t, is.ErrorIs(err, sqlstore.ErrOlderSchema), "Open for reading")
 	next.ReadOnly = false
 	readAll(t, openAt(t, url, next))
-	readAll(t, old)                                // still runs
+	readAll(t, old) // still runs
+	assert.Check(t, old.Ping(t.Context()))
 	readAll(t, openAt(t, url, postgres.Options{})) // restarts
 	execute(t, url, `UPDATE mailhost_schema SET compatible_with = version`)
 	_, err = postgres.Open(t.Context(), url, postgres.Options{})
 	assert.Check(t, errors.Is(err, store.ErrNewerSchema), "Open of a later schema = %v", err)
+	err = old.Ping(t.Context())
+	_, isSchema := errors.AsType[*store.SchemaError](err)
+	assert.Check(t, isSchema && errors.Is(err, store.ErrNewerSchema), "Ping = %v", err)
+	execute(t, url, `UPDATE mailhost_schema SET compatible_with = 0; ALTER TABLE mailboxes DROP COLUMN quota_used`)
+	_, isSchema = errors.AsType[*store.SchemaError](old.Ping(t.Context()))
+	assert.Check(t, isSchema && strings.Contains(old.Ping(t.Context()).Error(), "mailboxes (quota_used)"), "Ping = %v", old.Ping(t.Context()))
 }
 
 // TestForeignObjects checks that a schema with added objects is refused.

@@ -72,8 +72,16 @@ func (f *faults) add(name, text, repair string) {
 	appendNew(&f.repairs, repair)
 }
 
+// sameStatement reports whether two statements differ at most in their white space. In one with comments, a line
+// break has a meaning.
+func sameStatement(a, b string) bool {
+	return a == b || !strings.Contains(a+b, "--") && onOneLine(a) == onOneLine(b)
+}
+
+func onOneLine(statement string) string { return strings.Join(strings.Fields(statement), " ") }
+
 func appendNew(statements *[]string, statement string) {
-	line := strings.TrimSuffix(strings.Join(strings.Fields(statement), " "), ";")
+	line := strings.TrimSuffix(onOneLine(statement), ";")
 	if statement != "" && !slices.Contains(*statements, line) {
 		*statements = append(*statements, line)
 	}
@@ -113,7 +121,7 @@ func checkObjects(ctx context.Context, q Querier, d *Dialect, empty bool) error 
 			if !holdsRows(o.name) {
 				appendNew(&f.drops, o.remove)
 			}
-		case o.create == create:
+		case sameStatement(o.create, create):
 		case holdsRows(o.name):
 			f.add(o.name, "was changed", "")
 		case o.remove == "":

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -196,4 +198,43 @@ func testAuthorizationVersion(h *harness) {
 	equal(h, "version after other changes", now(), committed)
 	h.update(store.Tx.Clear)
 	changed("clearing", now())
+}
+
+// WithoutTriggers checks in an empty store that each change of an account, a service account or a grant fails
+// after disable has disabled the schema's triggers, and changes nothing.
+func WithoutTriggers(t *testing.T, s store.Store, disable func()) {
+	h := &harness{T: t, store: s}
+	existing := h.full("a.example")
+	account := h.newServiceAccount(existing.account, "public")
+	grant := store.Authorization{ID: h.id(), AccountID: existing.account, CreatedAt: epoch}
+	h.create(&account, &grant)
+	disable()
+	for name, change := range map[string]func(store.Tx) error{
+		"create an account": func(tx store.Tx) error { return tx.Create(&store.Account{ID: h.id(), CreatedAt: epoch}) },
+		"create a service account": func(tx store.Tx) error {
+			another := h.newServiceAccount(existing.account, "another")
+			return tx.Create(&another)
+		},
+		"create a grant": func(tx store.Tx) error {
+			return tx.Create(&store.Authorization{ID: h.id(), AccountID: existing.account, CreatedAt: epoch})
+		},
+		"change an account": func(tx store.Tx) error {
+			_, err := store.Update(tx, existing.account, existing.account, func(a *store.Account) error { a.Status = "x"; return nil })
+			return err
+		},
+		"revoke a service account": func(tx store.Tx) error {
+			_, err := store.Update(tx, existing.account, account.ID, func(a *store.ServiceAccount) error { a.RevokedAt = at(1); return nil })
+			return err
+		},
+		"revoke a grant": revoked(existing.account, grant.ID),
+		"delete a grant": func(tx store.Tx) error {
+			return store.Delete[store.Authorization](tx, existing.account, grant.ID, at(1))
+		},
+	} {
+		err := h.refused(change)
+		assert.Check(h, is.ErrorContains(err, "run mailhostd doctor"), name)
+	}
+	equal(h, "accounts", len(read(h, store.Reader.Accounts)), 1)
+	h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(account.ID, at(1)) })
+	h.mailbox(existing, "another")
 }
