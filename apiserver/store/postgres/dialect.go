@@ -32,7 +32,7 @@ var dialect = sqlstore.Dialect{
 	Columns: `SELECT c.relname::text, a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(a.attnum = ANY (i.indkey), false)
 		FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum`,
+		WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum`,
 	// Others can read meanwhile. The transaction may be idle for as long as the caller wants.
 	Freeze:      `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE %s IN SHARE MODE`,
 	ContinueIDs: `SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM audit_entries), false)`,
@@ -45,14 +45,14 @@ func schemaVersion(ctx context.Context, q sqlstore.Querier) (version, compatible
 	var elsewhere string
 	if err := sqlstore.ScanRow(ctx, q, `SELECT to_regclass('mailhost_schema') IS NOT NULL, to_regclass('mailhost_migrations') IS NOT NULL,
 		(SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ANY (string_to_array('accounts,mailboxes,domains', ','))),
-		COALESCE((SELECT n.nspname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		COALESCE((SELECT quote_ident(n.nspname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			WHERE c.oid = to_regclass('mailhost_migrations') AND n.nspname <> current_schema()), '')`,
 		nil, &versioned, &listed, &tables, &elsewhere); err != nil {
 		return 0, 0, err
 	}
 	switch {
 	case elsewhere != "":
-		return 0, 0, fmt.Errorf("the program's tables are in the schema %s, but another schema comes first in search_path; add search_path=%s to the URL", elsewhere, neturl.QueryEscape(elsewhere))
+		return 0, 0, fmt.Errorf("the program's tables are in the schema %s, but another schema comes first in search_path; add search_path=%s to the URL", elsewhere, neturl.PathEscape(elsewhere))
 	case versioned:
 		err = sqlstore.ScanRow(ctx, q, `SELECT version, compatible_with FROM mailhost_schema`, nil, &version, &compatible)
 	case listed: // an object is missing, which is reported later

@@ -161,7 +161,7 @@ func checkVersion(ctx context.Context, q Querier, d *Dialect, files []migration,
 	if err != nil {
 		return fmt.Errorf("read the list of migrations; if there is none, %s: %w", advice, err)
 	}
-	if len(applied) > version {
+	if len(applied) > version && version >= len(files) {
 		return fmt.Errorf("its schema is version %d, but its list of migrations has %d: %s", version, len(applied), advice)
 	}
 	for i, m := range files[:min(version, len(files))] {

@@ -101,7 +101,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	}
 	restored, err := cli.OpenService(ctx, p, copied, cli.OpenOptions{})
 	if err != nil {
-		return fmt.Errorf("the backup: %w", err)
+		return fmt.Errorf("the backup: %s", strings.ReplaceAll(err.Error(), copied, c.Backup)) // an error of the copy concerns the backup
 	}
 	defer restored.Close() // before its folder is removed
 	if current != nil {

@@ -26,8 +26,10 @@ type postgresFault struct {
 	inflict, mend func(c *postgresCase) error
 	// start is a part of the error with which a server refuses to start, or "" if it starts.
 	start string
-	// harmless means that a running server is not affected.
+	// harmless means that the requests of a running server are not affected.
 	harmless bool
+	// unready is in the response of the readiness check of a server that serves requests nevertheless.
+	unready string
 }
 
 // superuser returns a step that runs each statement separately as the superuser.
@@ -91,6 +93,14 @@ var postgresFaults = []postgresFault{
 		inflict:  superuser(`UPDATE mailhost_schema SET version = version + 1, compatible_with = version + 1`),
 		mend:     superuser(`UPDATE mailhost_schema SET version = version - 1, compatible_with = version - 1`),
 		start:    "newer version",
+		harmless: true,
+		unready:  "its schema is version",
+	},
+	{
+		name:     "the triggers are disabled",
+		inflict:  superuser(`ALTER TABLE authorizations DISABLE TRIGGER USER`),
+		mend:     superuser(`ALTER TABLE authorizations ENABLE TRIGGER USER`),
+		start:    "run in the database `ALTER TABLE authorizations ENABLE TRIGGER authorizations_changed`",
 		harmless: true,
 	},
 	{
@@ -198,7 +208,10 @@ func (c *postgresCase) run(fault postgresFault) {
 	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
 	outages := fmt.Sprint(c.server.Log.Entries("the database is unavailable")[logged:])
 	c.Logf("ready: %d %s; log: %s", ready, body, outages)
-	assert.Check(c, (ready == http.StatusOK) == fault.harmless && (outages == "[]") == fault.harmless, "ready: %d; log: %s", ready, outages)
+	assert.Check(c, (ready == http.StatusOK) == (fault.harmless && fault.unready == "") && (outages == "[]") == fault.harmless, "ready: %d; log: %s", ready, outages)
+	if fault.unready != "" {
+		assert.Check(c, strings.Contains(body, fault.unready) && len(c.server.Log.Entries("the server is not ready any more")) == 1, "ready: %s; log:\n%s", body, c.server.Log)
+	}
 	code, _, stderr := mailhostdtest.Run(c.T, "audit", "--database", c.path, "--limit", "1")
 	c.Logf("a command: %d %s", code, stderr)
 	if (code == cli.ExitOK) != (fault.start == "") || !strings.Contains(stderr, fault.start) || fault.start != "" && !strings.Contains(stderr, "; ") {
