@@ -110,7 +110,9 @@ func TestChangedObjects(t *testing.T) {
 		`CREATE MATERIALIZED VIEW own AS SELECT 1`:         "the materialized view own is not this program's",
 		`DELETE FROM mailhost_migrations`:                  "another build",
 		`INSERT INTO mailhost_migrations VALUES (99, 'x')`: "its list of migrations has",
-		`DROP TABLE mailhost_schema`:                       "the table mailhost_schema is missing",
+		`UPDATE mailhost_schema SET version = version + 1; ALTER TABLE accounts DISABLE TRIGGER USER; CREATE TABLE own (id INTEGER)`: "makes: the trigger accounts_changed of the table accounts is disabled; to",
+		`UPDATE mailhost_schema SET version = version + 1; CREATE RULE own AS ON DELETE TO authorizations DO INSTEAD NOTHING`:        "the rule own of the table authorizations is not this program's",
+		`DROP TABLE mailhost_schema`: "the table mailhost_schema is missing",
 	} {
 		err := postgres.Check(t.Context(), s, statements)
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "after %s: %v, want %q", statements, err, want)

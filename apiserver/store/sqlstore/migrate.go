@@ -94,7 +94,7 @@ func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 	if err := d.SetSchemaVersion(ctx, q, len(files)); err != nil {
 		return err
 	}
-	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, false))
+	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, len(files), len(files)))
 }
 
 // migration is a file of a dialect's Migrations.
@@ -153,7 +153,7 @@ func readVersion(ctx context.Context, q Querier, d *Dialect, own int) (int, erro
 // one, makes with its first migrations.
 func checkVersion(ctx context.Context, q Querier, d *Dialect, files []migration, version int) error {
 	if version == 0 {
-		return checkObjects(ctx, q, d, true)
+		return checkObjects(ctx, q, d, version, len(files))
 	}
 	const advice = "another build of this program made it; open it with that one, restore a backup, or choose a new database"
 	r := reader{ctx: ctx, q: q}
@@ -172,10 +172,7 @@ func checkVersion(ctx context.Context, q Querier, d *Dialect, files []migration,
 	if version < len(files) { // Migrate checks the result
 		return nil
 	}
-	if version > len(files) { // a newer program may have changed other objects
-		d = &Dialect{Columns: d.Columns}
-	}
-	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, false))
+	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, version, len(files)))
 }
 
 // checkServable returns a *store.SchemaError if this program can't work with the database's schema any

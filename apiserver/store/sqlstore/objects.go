@@ -88,9 +88,10 @@ func appendNew(statements *[]string, statement string) {
 }
 
 // checkObjects returns an error that names each object of the schema that is missing, changed or disabled, and
-// each one that no migration made: they change the program's reads and writes. In a database without the schema,
-// empty is true, and nothing is missing.
-func checkObjects(ctx context.Context, q Querier, d *Dialect, empty bool) error {
+// each one that no migration made: they change the program's reads and writes. own is this program's version of
+// the schema. In an empty database, version 0, nothing is missing. A newer program may have changed any object,
+// but disables none.
+func checkObjects(ctx context.Context, q Querier, d *Dialect, version, own int) error {
 	if d.Own == "" {
 		return nil
 	}
@@ -99,35 +100,35 @@ func checkObjects(ctx context.Context, q Querier, d *Dialect, empty bool) error 
 		return err
 	}
 	f := faults{tables: map[string]bool{}}
-	names, own := d.own()
+	names, statements := d.own()
 	for _, name := range names {
 		switch exists := slices.ContainsFunc(objects, func(o object) bool { return o.name == name && o.state == "" }); {
-		case exists || empty:
+		case exists || version != own:
 		case holdsRows(name):
 			f.add(name, "is missing, with its content", "")
 			f.tables[name] = true
 		default:
-			f.add(name, "is missing", own[name])
+			f.add(name, "is missing", statements[name])
 		}
 	}
 	for _, o := range objects {
-		create, isOwn := own[o.name]
+		statement, isOwn := statements[o.name]
 		switch {
 		case o.state != "":
 			f.add(o.name, "is "+o.state, o.remove)
+		case version > own && o.create != "", sameStatement(o.create, statement) && isOwn:
 		case !isOwn:
 			f.add(o.name, "is not this program's", "")
 			f.foreign, f.tables[o.name] = true, true
 			if !holdsRows(o.name) {
 				appendNew(&f.drops, o.remove)
 			}
-		case sameStatement(o.create, create):
 		case holdsRows(o.name):
 			f.add(o.name, "was changed", "")
 		case o.remove == "":
-			f.add(o.name, "was changed", create)
+			f.add(o.name, "was changed", statement)
 		default:
-			f.add(o.name, "was changed", o.remove+"; "+create)
+			f.add(o.name, "was changed", o.remove+"; "+statement)
 		}
 	}
 	return f.err()

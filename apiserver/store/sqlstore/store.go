@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -45,7 +46,10 @@ func (d *Dialect) Probe(ctx context.Context, q Querier) error {
 	if err := d.checkServable(ctx, q); err != nil {
 		return err
 	}
-	_, err := column[string](&reader{ctx: ctx, q: q}, `SELECT id FROM accounts LIMIT 1`)
+	_, err := (&reader{ctx: ctx, q: q}).AuthorizationVersion()
+	if errors.Is(err, store.ErrNotFound) {
+		err = &store.SchemaError{Err: errors.New("the database's table authorization_version lacks its row; run in the database `INSERT INTO authorization_version VALUES (1, 1)`, or restore a backup that you trust")}
+	}
 	return err
 }
 
