@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -35,8 +36,8 @@ func UpToDate(ctx context.Context, q Querier, d *Dialect, readOnly bool) (bool, 
 	return false, nil
 }
 
-// missingColumns returns the tables with columns that newTable declared and the database lacks. exists tells
-// which of the tables exist.
+// missingColumns returns the tables that lack columns which newTable declared, with these columns. exists
+// reports which of the tables exist.
 func missingColumns(ctx context.Context, q Querier, d *Dialect) (missing []declaration, exists map[string]bool, err error) {
 	columns, err := columnsOfAll(ctx, q, d)
 	if err != nil {
@@ -94,7 +95,11 @@ func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 	if err := d.SetSchemaVersion(ctx, q, len(files)); err != nil {
 		return err
 	}
-	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, len(files), len(files)))
+	err = checkObjects(ctx, q, d, len(files), len(files))
+	if err != nil && version == 0 { // nobody can have changed a new schema
+		err = fmt.Errorf("the migrations make another schema than schema/objects.txt describes; run make golden: %w", err)
+	}
+	return cmp.Or(err, checkColumns(ctx, q, d, files))
 }
 
 // migration is a file of a dialect's Migrations.
@@ -172,7 +177,7 @@ func checkVersion(ctx context.Context, q Querier, d *Dialect, files []migration,
 	if version < len(files) { // Migrate checks the result
 		return nil
 	}
-	return errors.Join(checkColumns(ctx, q, d, files), checkObjects(ctx, q, d, version, len(files)))
+	return cmp.Or(checkObjects(ctx, q, d, version, len(files)), checkColumns(ctx, q, d, files))
 }
 
 // checkServable returns a *store.SchemaError if this program can't work with the database's schema any
