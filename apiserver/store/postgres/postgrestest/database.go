@@ -16,29 +16,41 @@ import (
 // owner is the role that owns the databases. It has no other privilege.
 const owner = "mailhost"
 
-// shared starts the cluster that the tests of a package share, with the template of their databases.
+// shared starts the cluster that the tests of a package share.
 var shared = sync.OnceValues(func() (*Cluster, error) {
 	c, err := New(append(volatile, "synchronous_commit=off")...)
 	if err != nil {
 		return nil, err
 	}
-	for _, statement := range []string{`CREATE ROLE ` + owner + ` LOGIN`, `CREATE DATABASE template_mailhost OWNER ` + owner + ` TEMPLATE template0`} {
-		if err := c.exec(statement); err != nil {
-			return nil, err
-		}
-	}
-	db, err := postgres.Open(context.Background(), c.URL(owner, "template_mailhost"), postgres.Options{})
+	return c, c.exec(`CREATE ROLE ` + owner + ` LOGIN`)
+})
+
+// template makes the database in the shared cluster that URL copies.
+var template = sync.OnceValues(func() (name string, err error) {
+	c, err := shared()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return c, db.Close()
+	name = "template_mailhost"
+	if err := c.exec(`CREATE DATABASE ` + name + ` OWNER ` + owner + ` TEMPLATE template0`); err != nil {
+		return "", err
+	}
+	db, err := postgres.Open(context.Background(), c.URL(owner, name), postgres.Options{})
+	if err != nil {
+		return "", err
+	}
+	return name, db.Close()
 })
 
 // URL returns the URL of a new database with the current schema, which is dropped when the
 // test ends. It skips the test if there is no PostgreSQL.
 func URL(t TB) string {
 	t.Helper()
-	return newDatabase(t, "template_mailhost")
+	name, err := template()
+	if err != nil {
+		skip(t, err)
+	}
+	return newDatabase(t, name)
 }
 
 // EmptyURL is URL for a database without a schema.
@@ -49,14 +61,14 @@ func EmptyURL(t TB) string {
 
 var databases atomic.Int64
 
-func newDatabase(t TB, template string) string {
+func newDatabase(t TB, from string) string {
 	t.Helper()
 	c, err := shared()
 	if err != nil {
 		skip(t, err)
 	}
 	name := fmt.Sprint("test", databases.Add(1))
-	assert.NilError(t, c.exec(`CREATE DATABASE `+name+` OWNER `+owner+` TEMPLATE `+template))
+	assert.NilError(t, c.exec(`CREATE DATABASE `+name+` OWNER `+owner+` TEMPLATE `+from))
 	t.Cleanup(func() {
 		assert.Check(t, c.exec(`DROP DATABASE `+name+` WITH (FORCE)`))
 	})
