@@ -54,9 +54,10 @@ type Dialect struct {
 	// works with them. Both are 0 for an empty database.
 	SchemaVersion    func(ctx context.Context, q Querier) (version, compatible int, err error)
 	SetSchemaVersion func(ctx context.Context, q Querier, version int) error
-	// Objects is a query of all objects that can change the program's reads and writes, without those of
-	// the database itself and of extensions: a rank (tables come first), the name, the statement that makes the object, the one
-	// that removes it, and a state that no object may have. An object in such a state has a second row.
+	// Objects is a query of all objects that can change the program's reads and writes, without those of the
+	// database itself and of extensions. A row is a rank (tables come first), the name, the statement that makes
+	// the object, the one that removes it, and "". An object in a state that it must not have, such as
+	// disabled, has another row with the state and the statement that ends it.
 	Objects string
 	// Own is the text that Describe returns for the schema of Migrations. Without it, the objects are not checked.
 	Own string

@@ -136,6 +136,36 @@ func TestRestoreDamaged(t *testing.T) {
 	}
 }
 
+// TestRestoreWithoutTrigger checks that a backup that lacks a trigger is refused, as it is by the other commands.
+func TestRestoreWithoutTrigger(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup); code != cli.ExitOK {
+		t.Fatal(stderr)
+	}
+	db, err := sql.Open("sqlite", backup)
+	assert.NilError(t, err)
+	_, err = db.ExecContext(t.Context(), `DROP TRIGGER authorizations_updated`)
+	assert.NilError(t, errors.Join(err, db.Close()))
+	before, err := os.ReadFile(backup)
+	assert.NilError(t, err)
+	for _, args := range [][]string{
+		{"restore", backup, "--database", database, "--yes"},
+		{"restore", backup, "--database", database, "--yes", "--force"},
+		{"migrate", backup, filepath.Join(t.TempDir(), "target.db")},
+		{"doctor", "--database", backup},
+		{"serve", "--database", backup, "--listen", "127.0.0.1:0"},
+	} {
+		code, stdout, stderr := mailhostdtest.Run(t, args...)
+		for _, want := range []string{backup, "authorizations_updated", "is missing", "CREATE TRIGGER"} {
+			assert.Check(t, code != cli.ExitOK && strings.Contains(stdout+stderr, want), "%s: exit code %d, stdout %q, stderr %q; want %q", args[0], code, stdout, stderr, want)
+		}
+	}
+	after, err := os.ReadFile(backup)
+	assert.Check(t, err == nil && string(after) == string(before), "the backup was changed")
+}
+
 // TestMigrate migrates a database to another file and to PostgreSQL, and back. It checks that a
 // migration is refused while a server uses a file, and that a server on the copy has all data:
 // mailboxes, tokens, and responses under an Idempotency-Key.
