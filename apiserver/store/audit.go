@@ -8,7 +8,8 @@ type AuditEntry struct {
 	// ID is assigned by the store.
 	ID        int64
 	AccountID string
-	// CreatedAt ascends strictly within the account, in the order of commits.
+	// CreatedAt ascends strictly within the account, in the order of commits, as [Tx].Create
+	// describes it for objects.
 	CreatedAt time.Time
 	// Operation is the id of an API operation or a name of package audit, such as expire-purchase.
 	Operation string

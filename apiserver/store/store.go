@@ -32,6 +32,10 @@ type Store interface {
 	// Usage returns the size of the database and the number of its connections.
 	Usage(ctx context.Context) (Usage, error)
 
+	// ClockOffset returns by how much the database server's clock is ahead of this machine's; 0 for a
+	// file.
+	ClockOffset(ctx context.Context) (time.Duration, error)
+
 	// Snapshot keeps the current content in memory and returns a function that restores it. The
 	// observer is not called.
 	Snapshot(ctx context.Context) (restore func(context.Context) error, err error)
@@ -48,6 +52,10 @@ func Read[T any](ctx context.Context, s Store, fn func(Reader) (T, error)) (v T,
 	})
 	return v, err
 }
+
+// ClockTolerance is how much the clocks of the machines on a database, its own included, may differ. A time that is
+// further in the future comes from a wrong clock: no server derives its own times from it.
+const ClockTolerance = 30 * time.Second
 
 // Usage is the size of a database and the number of its connections.
 type Usage struct {
@@ -145,6 +153,13 @@ type ExistsError struct {
 }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("exists already as %s", e.ID) }
+
+// FutureTimes describes the rows of a table with a time that a server whose clock was ahead wrote.
+type FutureTimes struct {
+	Table  string    `json:"table"`
+	Rows   int       `json:"rows"`
+	Latest time.Time `json:"latest"`
+}
 
 // Slice selects Limit objects after the first Offset, by creation time and then by id.
 type Slice struct {

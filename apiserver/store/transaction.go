@@ -65,6 +65,9 @@ type Reader interface {
 	// TokenBucket returns when a bucket is full again, the zero time if it is full.
 	TokenBucket(name string) (fullAt time.Time, err error)
 
+	// FutureTimes returns the tables with times of events after a time.
+	FutureTimes(after time.Time) ([]FutureTimes, error)
+
 	// EachAuditEntry calls fn for each entry, the newest last, until fn returns an error.
 	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
 
@@ -83,8 +86,11 @@ type Tx interface {
 	Observe(fn func(Change))
 
 	// Create creates the object that o points to. It sets CreatedAt and UpdatedAt to the later of
-	// CreatedAt and just after the account's newest object of the kind. Creation times therefore
-	// ascend in the order of commits, and reading page after page misses no object. Create returns
+	// CreatedAt and just after the account's newest object of the kind that is at most
+	// ClockTolerance later. Between servers whose clocks agree to that, creation times therefore
+	// ascend in the order of commits, and reading page after page returns each object once. If a
+	// server's clock was ahead, new objects precede the objects that it created: reading page after
+	// page may return one of these again, but misses none that existed when it began. Create returns
 	// an *ExistsError if an object with the same unique values exists, and ErrNotFound if the
 	// account lacks the domain of a mailbox or of its aliases.
 	Create(o Object) error
@@ -93,9 +99,10 @@ type Tx interface {
 	CreateMailboxes(mailboxes []*Mailbox, limit int) (created map[*Mailbox]bool, err error)
 
 	// Update reads an object into o, a pointer to it, calls change, and writes the object if it
-	// changed. See the function Update.
+	// changed. UpdatedAt is never before CreatedAt. See the function Update.
 	Update(o any, accountID string, id any, change func() error) error
-	// TouchServiceAccount sets LastUsedAt, unless it is later already. The observer is not called.
+	// TouchServiceAccount sets LastUsedAt, unless it is later already by at most ClockTolerance. The
+	// observer is not called.
 	TouchServiceAccount(id string, at time.Time) error
 	// SetForwardingLink sets a rule's LinkHash. The observer is not called.
 	SetForwardingLink(accountID, id string, hash []byte) error
@@ -128,6 +135,12 @@ type Tx interface {
 	// accounts with "", and returns how many it deleted. The newest entry of all stays, so that
 	// no id is used again. The observer is not called.
 	DeleteAuditEntries(accountID string, before time.Time, n int) (int, error)
+
+	// RepairTimes sets the times of events that are more than ClockTolerance after now to about now,
+	// and moves the times that were computed from them by as much. The order of every list stays, and
+	// so do the times that callers chose. It returns what FutureTimes returned before. The observer
+	// is not called.
+	RepairTimes(now time.Time) ([]FutureTimes, error)
 
 	// QueueMessage queues a rule's message. It replaces an earlier message and ends its claim.
 	QueueMessage(m QueuedMessage) error

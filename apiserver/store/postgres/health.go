@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -65,6 +66,20 @@ func (e *engine) tryToWrite(ctx context.Context) error {
 		}
 		return errUndo
 	})
+}
+
+// ClockOffset implements sqlstore.Engine. The server read its clock about half a round trip ago.
+func (e *engine) ClockOffset(ctx context.Context) (offset time.Duration, err error) {
+	err = e.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+		var now int64
+		begun := time.Now()
+		if err := sqlstore.ScanRow(ctx, q, `SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint`, nil, &now); err != nil {
+			return err
+		}
+		offset = time.UnixMicro(now).Sub(begun.Add(time.Since(begun) / 2))
+		return nil
+	})
+	return offset, err
 }
 
 // Usage implements sqlstore.Engine.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync/atomic"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -104,6 +105,9 @@ func rewrite(ctx context.Context, q sqlstore.Querier) error {
 	_, err := q.ExecContext(ctx, `UPDATE mailhost_migrations SET version = version`)
 	return err
 }
+
+// ClockOffset implements sqlstore.Engine.
+func (*engine) ClockOffset(context.Context) (time.Duration, error) { return 0, nil }
 
 // Usage implements sqlstore.Engine. The size includes the log.
 func (e *engine) Usage(context.Context) (u store.Usage, err error) {

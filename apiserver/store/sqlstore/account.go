@@ -8,7 +8,9 @@ import (
 
 const accountsTable = "accounts"
 
-var accounts = newKind("", table[store.Account]{name: accountsTable, authority: true})
+var accounts = newKind("", table[store.Account]{
+	name: accountsTable, authority: true, planned: map[string]string{"cancels_at": "updated_at", "plan_changes_at": ""},
+})
 
 var workspaces = newKind(accounts.name, table[store.Workspace]{
 	name:    "workspaces",

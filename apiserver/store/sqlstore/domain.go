@@ -11,10 +11,10 @@ import (
 var domains = newKind(accounts.name, table[store.Domain]{
 	name: "domains", refersTo: []string{workspaces.name, dedicatedIPs.name}, parts: []string{"mailbox_counts", "domain_tags"}, restrict: true,
 	derived: "search_text", derive: func(d *store.Domain) string { return namesText(d.Name) },
-	optional: "dedicated_ip_id",
-	unique:   func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
-	visible:  (*where).withoutUnpaid,
-	changed:  (*tx).indexTags,
+	optional: "dedicated_ip_id", planned: map[string]string{"state_ready_at": "updated_at"},
+	unique:  func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
+	visible: (*where).withoutUnpaid,
+	changed: (*tx).indexTags,
 })
 
 func (r *reader) DomainByName(accountID, name string) (store.Domain, error) {

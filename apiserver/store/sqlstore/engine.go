@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -31,6 +32,7 @@ type Engine interface {
 	Update(ctx context.Context, fn func(context.Context, Querier) error) error
 	Ping(ctx context.Context) error
 	Usage(ctx context.Context) (store.Usage, error)
+	ClockOffset(ctx context.Context) (time.Duration, error)
 	Close() error
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var idempotencyRecords = newTable(table[store.IdempotencyRecord]{name: "idempotency_records"})
+var idempotencyRecords = newTable(table[store.IdempotencyRecord]{name: "idempotency_records", planned: map[string]string{"expires_at": ""}})
 
 func (r *reader) IdempotencyRecord(keyHash []byte, now time.Time) (store.IdempotencyRecord, error) {
 	return one(r, idempotencyRecords, r.inAllAccounts().

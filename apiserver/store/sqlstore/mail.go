@@ -6,7 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue"})
+var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", planned: map[string]string{"due_at": ""}})
 
 func (r *reader) NextMessageDue() (time.Time, error) {
 	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))

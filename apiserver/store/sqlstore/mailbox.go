@@ -11,7 +11,7 @@ import (
 )
 
 var mailboxes = newKind(domains.name, table[store.Mailbox]{
-	name: "mailboxes", parts: []string{"addresses"}, restrict: true,
+	name: "mailboxes", parts: []string{"addresses"}, restrict: true, planned: map[string]string{"state_ready_at": "updated_at"},
 	derived: "search_text", derive: func(m *store.Mailbox) string {
 		return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 	},
@@ -113,7 +113,8 @@ func (t *tx) CreateMailboxes(wanted []*store.Mailbox, limit int) (map[*store.Mai
 // destination describes the domain of new mailboxes.
 type destination struct {
 	domainName, workspaceID, workspaceName string
-	// newest is when the account's newest mailbox was created, in microseconds since 1970.
+	// newest is when the account's newest mailbox was created, in microseconds since 1970, or 0. It
+	// ignores the mailboxes that a server whose clock is ahead created.
 	newest int64
 	// owners maps the local part of each wanted address to the id of its mailbox, or "".
 	owners map[string]string
@@ -134,7 +135,8 @@ func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) 
 		id, localPart, owner string
 	}
 	// A subquery finds each owner with the key of addresses: planners would join all rows of the domain.
-	query := `SELECT t.name, t.workspace_id, w.name, (SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = ` + w.bind(accountID) + `),
+	query := `SELECT t.name, t.workspace_id, w.name, (SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = ` + w.bind(accountID) +
+		` AND m.created_at <= ` + w.bind(wanted[0].CreatedAt.Add(store.ClockTolerance)) + `),
 			COALESCE((SELECT m.id FROM mailboxes m WHERE ` + w.in(`m.id`, ids) + ` LIMIT 1), ''),
 			e.value, COALESCE((SELECT a.mailbox_id FROM addresses a WHERE a.domain_id = t.id AND a.local_part = e.value), '')
 		FROM domains t JOIN workspaces w ON w.id = t.workspace_id CROSS JOIN (` + t.dialect.elements(w.bind(jsonArray(localParts))) + `) e`

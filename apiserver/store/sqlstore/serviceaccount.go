@@ -7,7 +7,7 @@ import (
 )
 
 var serviceAccounts = newKind(accounts.name, table[store.ServiceAccount]{
-	name: "service_accounts", authority: true,
+	name: "service_accounts", authority: true, planned: map[string]string{"expires_at": ""},
 	unique: func(w *where, a *store.ServiceAccount) *where { return w.and(`t.public_id = ?`, a.PublicID) },
 })
 
@@ -20,5 +20,6 @@ func (r *reader) ServiceAccounts(accountID string, s store.Slice) ([]store.Servi
 }
 
 func (t *tx) TouchServiceAccount(id string, at time.Time) error {
-	return t.exec(`UPDATE service_accounts SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`, at, id)
+	return t.exec(`UPDATE service_accounts SET last_used_at = $1 WHERE id = $2 AND (last_used_at < $1 OR last_used_at > $3)`,
+		at, id, at.Add(store.ClockTolerance))
 }

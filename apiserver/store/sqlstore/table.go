@@ -33,6 +33,9 @@ type table[T any] struct {
 	// derived names a column that derive computes and no statement reads into an object.
 	derived string
 	derive  func(*T) string
+	// planned lists the columns whose times may be in the future, each with the column from which the program
+	// computes it, or with "" if a caller chooses it or the program corrects it without RepairTimes.
+	planned map[string]string
 	// unique selects the row with the same unique values as an object; nil if only ids are
 	// unique.
 	unique func(*where, *T) *where
@@ -91,7 +94,7 @@ func newTable[T any](t table[T]) *table[T] {
 	}
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
 	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(t.id+1)
-	declared = append(declared, declaration{t.name, t.stores, reflect.TypeFor[T](), own})
+	declared = append(declared, declaration{t.name, t.stores, reflect.TypeFor[T](), own, t.planned})
 	return &t
 }
 
@@ -104,24 +107,29 @@ type declaration struct {
 	columns []string
 	object  reflect.Type
 	fields  []tableColumn
+	planned map[string]string
 }
 
 // placeholder returns the placeholder of an argument.
 func placeholder(index int) string { return "$" + strconv.Itoa(index+1) }
 
-// insertion returns a statement that inserts a row. It sets created_at to the later of its argument
-// and just after the account's newest row, and updated_at, which is not an argument, to the same time.
+// tolerance is store.ClockTolerance as it is stored.
+var tolerance = strconv.FormatInt(store.ClockTolerance.Microseconds(), 10)
+
+// insertion returns a statement that inserts a row. It sets created_at as store.Tx.Create describes, and
+// updated_at, which is not an argument, to the same time.
 func insertion(table string, columns []string) string {
 	given := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == "updated_at" })
 	argument := func(column string) string { return placeholder(slices.Index(given, column)) }
 	values := make([]string, len(columns))
 	for i, c := range columns {
 		if values[i] = argument(c); c == "created_at" || c == "updated_at" {
-			in := ""
+			given := `CAST(` + argument("created_at") + ` AS BIGINT)`
+			in := given + ` + ` + tolerance
 			if slices.Contains(columns, "account_id") {
-				in = ` WHERE account_id = ` + argument("account_id")
+				in += ` AND account_id = ` + argument("account_id")
 			}
-			values[i] = `(SELECT MAX(c.at) FROM (SELECT CAST(` + argument("created_at") + ` AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM ` + table + in + `) c)`
+			values[i] = `(SELECT MAX(c.at) FROM (SELECT ` + given + ` AS at UNION ALL SELECT MAX(created_at) + 1 FROM ` + table + ` WHERE created_at <= ` + in + `) c)`
 		}
 	}
 	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + strings.Join(values, ", ") + `)`
@@ -174,6 +182,11 @@ func (tbl *table[T]) fields(v *T) []any {
 		fields[i] = stored(object.FieldByIndex(c.index).Addr().Interface())
 	}
 	return fields
+}
+
+// timeOf returns a pointer to an object's time in a column.
+func (tbl *table[T]) timeOf(v *T, column int) *time.Time {
+	return tbl.fields(v)[column].(micros).at
 }
 
 // written returns the values of the table's own columns and of the derived column.
@@ -371,9 +384,9 @@ func create[T store.Object](t *tx, tbl *table[T], v *T) error {
 		return fmt.Errorf("create in %s: %w", tbl.name, err)
 	}
 	if len(created) == 1 {
-		*tbl.fields(v)[tbl.createdAt].(micros).at = created[0]
+		*tbl.timeOf(v, tbl.createdAt) = created[0]
 		if tbl.updatedAt >= 0 {
-			*tbl.fields(v)[tbl.updatedAt].(micros).at = created[0]
+			*tbl.timeOf(v, tbl.updatedAt) = created[0]
 		}
 		report(t, nil, v)
 		return tbl.changed(t, v)
@@ -462,8 +475,15 @@ func update[T store.Object](t *tx, tbl *table[T], v *T, accountID string, id any
 	return tbl.changed(t, v)
 }
 
-// write writes an object, and reports the change.
+// write writes an object, and reports the change. A server whose clock is behind updates an object no earlier
+// than it was created.
 func write[T store.Object](t *tx, tbl *table[T], before, after *T, fields ...string) error {
+	if tbl.updatedAt >= 0 {
+		created, updated := tbl.timeOf(after, tbl.createdAt), tbl.timeOf(after, tbl.updatedAt)
+		if updated.Before(*created) {
+			*updated = *created
+		}
+	}
 	if err := tbl.versioned(t, func() (bool, error) { return true, t.exec(tbl.updating, tbl.written(after)...) }); err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Clear", testClear},
 		{"DeleteAccount", testDeleteAccount},
 		{"CreationTimes", testCreationTimes},
+		{"WrongClocks", testWrongClocks},
+		{"RepairTimes", testRepairTimes},
 		{"Snapshot", testSnapshot},
 		{"Panic", testPanic},
 		{"Context", testContext},

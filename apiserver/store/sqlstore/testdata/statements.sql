@@ -68,7 +68,7 @@ SELECT t.id, t.account_id, t.name, t.public_id, t.secret_hash, t.last4, t.create
 SELECT version
   FROM authorization_version;
 INSERT INTO accounts (id, status, plan_id, cancels_at, next_plan_id, plan_changes_at, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM accounts) c), (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM accounts) c))
+  VALUES ($1, $2, $3, $4, $5, $6, (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM accounts WHERE created_at <= CAST($7 AS BIGINT) + 30000000) c), (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM accounts WHERE created_at <= CAST($7 AS BIGINT) + 30000000) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
 SELECT version
   FROM authorization_version;
@@ -113,7 +113,7 @@ SELECT version
 
 -- Create Workspace
 INSERT INTO workspaces (id, account_id, name, created_at, updated_at, folded_name)
-  VALUES ($1, $2, $3, (SELECT MAX(c.at) FROM (SELECT CAST($4 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM workspaces WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($4 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM workspaces WHERE account_id = $2) c), $5)
+  VALUES ($1, $2, $3, (SELECT MAX(c.at) FROM (SELECT CAST($4 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM workspaces WHERE created_at <= CAST($4 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($4 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM workspaces WHERE created_at <= CAST($4 AS BIGINT) + 30000000 AND account_id = $2) c), $5)
   ON CONFLICT DO NOTHING RETURNING created_at;
 
 -- Update Workspace
@@ -137,7 +137,7 @@ DELETE FROM workspaces AS t
 
 -- Create Feedback
 INSERT INTO feedback (id, account_id, title, description, category, status, attributes, paid_product_feature, submitter_email, submitter_name, created_by_user_id, admin_notes, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, (SELECT MAX(c.at) FROM (SELECT CAST($13 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM feedback WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($13 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM feedback WHERE account_id = $2) c))
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, (SELECT MAX(c.at) FROM (SELECT CAST($13 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM feedback WHERE created_at <= CAST($13 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($13 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM feedback WHERE created_at <= CAST($13 AS BIGINT) + 30000000 AND account_id = $2) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
 
 -- Update Feedback
@@ -160,7 +160,7 @@ DELETE FROM feedback AS t
 SELECT version
   FROM authorization_version;
 INSERT INTO authorizations (id, account_id, grant_kind, subject_type, subject_id, capability_key, resource_type, resource_id, created_at, revoked_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT MAX(c.at) FROM (SELECT CAST($9 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM authorizations WHERE account_id = $2) c), $10)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT MAX(c.at) FROM (SELECT CAST($9 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM authorizations WHERE created_at <= CAST($9 AS BIGINT) + 30000000 AND account_id = $2) c), $10)
   ON CONFLICT DO NOTHING RETURNING created_at;
 SELECT version
   FROM authorization_version;
@@ -191,7 +191,7 @@ SELECT version
 
 -- Create DedicatedIPOption
 INSERT INTO dedicated_ip_options (id, account_id, name, type, country_code, asn, addresses, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT MAX(c.at) FROM (SELECT CAST($8 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ip_options WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($8 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ip_options WHERE account_id = $2) c))
+  VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT MAX(c.at) FROM (SELECT CAST($8 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ip_options WHERE created_at <= CAST($8 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($8 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ip_options WHERE created_at <= CAST($8 AS BIGINT) + 30000000 AND account_id = $2) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
 
 -- Update DedicatedIPOption
@@ -212,7 +212,7 @@ DELETE FROM dedicated_ip_options AS t
 
 -- Create DedicatedIP
 INSERT INTO dedicated_ips (id, account_id, option_id, name, type, state_status, state_until, state_ready_at, asn, country_code, addresses, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ips WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ips WHERE account_id = $2) c))
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ips WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dedicated_ips WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
 
 -- Update DedicatedIP
@@ -233,7 +233,7 @@ DELETE FROM dedicated_ips AS t
 
 -- Create Domain
 INSERT INTO domains (id, account_id, workspace_id, name, state_status, state_until, state_ready_at, outbound_routing_ready, auto_renew, dedicated_ip_id, redirect_mode, redirect_url, inbound_tenant, tags, registrant, purchase_batch_id, created_at, updated_at, search_text)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, (SELECT MAX(c.at) FROM (SELECT CAST($17 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM domains WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($17 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM domains WHERE account_id = $2) c), $18)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, (SELECT MAX(c.at) FROM (SELECT CAST($17 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM domains WHERE created_at <= CAST($17 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($17 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM domains WHERE created_at <= CAST($17 AS BIGINT) + 30000000 AND account_id = $2) c), $18)
   ON CONFLICT DO NOTHING RETURNING created_at;
 DELETE FROM domain_tags
   WHERE domain_id = $1;
@@ -296,7 +296,7 @@ DELETE FROM domains
 
 -- Create DNSRecord
 INSERT INTO dns_records (id, account_id, domain_id, name, type, value, ttl, priority, system_managed, created_at, updated_at, purpose)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (SELECT MAX(c.at) FROM (SELECT CAST($10 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dns_records WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($10 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dns_records WHERE account_id = $2) c), $11)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (SELECT MAX(c.at) FROM (SELECT CAST($10 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dns_records WHERE created_at <= CAST($10 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($10 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM dns_records WHERE created_at <= CAST($10 AS BIGINT) + 30000000 AND account_id = $2) c), $11)
   ON CONFLICT DO NOTHING RETURNING created_at;
 UPDATE dns_records
   SET replaced = CASE WHEN EXISTS ( SELECT 1 FROM dns_records c WHERE c.domain_id = dns_records.domain_id AND c.name = dns_records.name AND c.purpose = dns_records.purpose AND NOT c.system_managed) THEN 1 ELSE 0 END
@@ -331,7 +331,7 @@ UPDATE dns_records
 
 -- Create Forwarding
 INSERT INTO forwarding_rules (id, account_id, scope_type, scope_id, target_email, enabled, internal, link_hash, sent_at, expires_at, verified_at, created_at, updated_at, search_text)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM forwarding_rules WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM forwarding_rules WHERE account_id = $2) c), $13)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM forwarding_rules WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM forwarding_rules WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c), $13)
   ON CONFLICT DO NOTHING RETURNING created_at;
 
 -- Update Forwarding
@@ -354,11 +354,11 @@ DELETE FROM forwarding_rules AS t
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create Mailbox
-SELECT t.name, t.workspace_id, w.name, (SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = $1), COALESCE((SELECT m.id FROM mailboxes m WHERE m.id IN (elements of $2) LIMIT 1), ''), e.value, COALESCE((SELECT a.mailbox_id FROM addresses a WHERE a.domain_id = t.id AND a.local_part = e.value), '')
+SELECT t.name, t.workspace_id, w.name, (SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = $1 AND m.created_at <= $2), COALESCE((SELECT m.id FROM mailboxes m WHERE m.id IN (elements of $3) LIMIT 1), ''), e.value, COALESCE((SELECT a.mailbox_id FROM addresses a WHERE a.domain_id = t.id AND a.local_part = e.value), '')
   FROM domains t
   JOIN workspaces w ON w.id = t.workspace_id
-  CROSS JOIN (elements of $3) e
-  WHERE t.account_id = $4 AND t.id = $5;
+  CROSS JOIN (elements of $4) e
+  WHERE t.account_id = $5 AND t.id = $6;
 INSERT INTO mailboxes (id, account_id, domain_id, local_part, first_name, last_name, state_status, state_until, state_ready_at, quota_allowed, quota_used, aliases, created_at, updated_at, search_text)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 INSERT INTO addresses (domain_id, local_part, mailbox_id)
@@ -400,7 +400,7 @@ UPDATE forwarding_rules
 
 -- Create MasterPassword
 INSERT INTO master_passwords (id, account_id, name, scope_type, scope_id, secret_hash, created_at, updated_at, folded_name)
-  VALUES ($1, $2, $3, $4, $5, $6, (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM master_passwords WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM master_passwords WHERE account_id = $2) c), $8)
+  VALUES ($1, $2, $3, $4, $5, $6, (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM master_passwords WHERE created_at <= CAST($7 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($7 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM master_passwords WHERE created_at <= CAST($7 AS BIGINT) + 30000000 AND account_id = $2) c), $8)
   ON CONFLICT DO NOTHING RETURNING created_at;
 
 -- Update MasterPassword
@@ -426,7 +426,7 @@ DELETE FROM master_passwords AS t
 SELECT version
   FROM authorization_version;
 INSERT INTO service_accounts (id, account_id, name, public_id, secret_hash, last4, created_by_user_id, expires_at, last_used_at, revoked_at, revoked_by_user_id, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c))
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
 SELECT version
   FROM authorization_version;
