@@ -21,6 +21,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -250,6 +251,46 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 }
 
 // TestMessagesAreDropped checks that a queued message is not sent after its link became invalid.
+// TestMessagesOfAWrongClock checks that messages are sent although a server whose clock was far ahead claimed them,
+// or will retry them, by its clock; and that a message whose claims follow one another is left to that server.
+func TestMessagesOfAWrongClock(t *testing.T) {
+	for _, ahead := range []time.Duration{-365 * 24 * time.Hour, -time.Hour, time.Minute, time.Hour, 365 * 24 * time.Hour} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			c := &sender{}
+			synctest.Test(t, func(t *testing.T) {
+				db := apitest.OpenStore(t)
+				h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Sender = db, c })
+				claim := func() {
+					err := db.Update(t.Context(), func(tx store.Tx) error {
+						_, err := tx.ClaimMessage(time.Time{}, time.Now().Add(2*ahead.Abs()+time.Hour), time.Now().Add(ahead+time.Minute))
+						return err
+					})
+					assert.NilError(t, err)
+				}
+				c.send = func(context.Context, email.Message, int) error { return errors.New("451 later") }
+				for _, to := range []string{"a", "b", "c"} {
+					h.Forwarding(to+"@example.net", nil)
+				}
+				assert.Equal(t, c.count(), 3)
+				c.send = nil
+				for range 4 {
+					claim()
+				}
+				if ahead > 15*time.Minute {
+					for range 10 { // the other server is alive
+						time.Sleep(20 * time.Second)
+						claim()
+						assert.Check(t, c.count() < 7, "%d messages were sent meanwhile", c.count())
+					}
+				}
+				time.Sleep(5 * time.Minute)
+				n, err := h.Service.QueuedMessages(t.Context())
+				assert.Check(t, err == nil && n == 0 && c.count() >= 6, "%d messages are queued, and %d attempts were made: %v", n, c.count(), err)
+			})
+		})
+	}
+}
+
 func TestMessagesAreDropped(t *testing.T) {
 	later := errors.New("451 later")
 	for name, tt := range map[string]struct {

@@ -13,3 +13,8 @@ type QueuedMessage struct {
 	// DueAt is when the message can be claimed: for a claimed message, the end of its lease.
 	DueAt time.Time
 }
+
+// MessagesDue is when the first and the last message of a queue can be claimed.
+type MessagesDue struct {
+	First, Last time.Time
+}

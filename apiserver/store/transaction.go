@@ -71,8 +71,8 @@ type Reader interface {
 	// EachAuditEntry calls fn for each entry, the newest last, until fn returns an error.
 	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
 
-	// NextMessageDue returns when the first message can be claimed, or ErrNotFound.
-	NextMessageDue() (time.Time, error)
+	// MessagesDue returns when the first and the last message can be claimed, or ErrNotFound.
+	MessagesDue() (MessagesDue, error)
 	// QueuedMessages returns how many messages are queued.
 	QueuedMessages() (int, error)
 }
@@ -101,9 +101,9 @@ type Tx interface {
 	// Update reads an object into o, a pointer to it, calls change, and writes the object if it
 	// changed. UpdatedAt is never before CreatedAt. See the function Update.
 	Update(o any, accountID string, id any, change func() error) error
-	// TouchServiceAccount sets LastUsedAt, unless it is later already by at most ClockTolerance. The
-	// observer is not called.
-	TouchServiceAccount(id string, at time.Time) error
+	// TouchServiceAccount sets LastUsedAt, unless it is later already but not after latest, as a wrong
+	// clock may have set it. The observer is not called.
+	TouchServiceAccount(id string, at, latest time.Time) error
 	// SetForwardingLink sets a rule's LinkHash. The observer is not called.
 	SetForwardingLink(accountID, id string, hash []byte) error
 
@@ -144,8 +144,9 @@ type Tx interface {
 
 	// QueueMessage queues a rule's message. It replaces an earlier message and ends its claim.
 	QueueMessage(m QueuedMessage) error
-	// ClaimMessage claims the first due message until a time, or returns ErrNotFound.
-	ClaimMessage(now, until time.Time) (QueuedMessage, error)
+	// ClaimMessage claims the first message that is due after a time and not after now until a time, or
+	// returns ErrNotFound.
+	ClaimMessage(after, now, until time.Time) (QueuedMessage, error)
 	// RetryMessage ends the claim of a message, lets it be claimed again at a time, and stores
 	// its Attempts. It returns ErrNotFound if the claim ended before.
 	RetryMessage(m QueuedMessage, at time.Time) error

@@ -25,7 +25,7 @@ type Call struct {
 	Spec    api.Spec
 	// Caller holds the grants read in the current snapshot or transaction.
 	Caller auth.Caller
-	// Arrival is when the request arrived. It is the time of all its changes.
+	// Arrival is when the request had arrived, with its body. It is the time of all its changes.
 	Arrival   time.Time
 	RequestID string
 	// Idempotency is required for an operation with changes.

@@ -27,29 +27,34 @@ func newLastUses(s store.Store, log *slog.Logger) *LastUses {
 	return &LastUses{store: s, log: log, at: map[string]time.Time{}}
 }
 
-// Of returns when a service account was last used, even if not yet written.
+// Of returns when a service account was last used, even if not yet written, and not before it was created.
 func (l *LastUses) Of(a store.ServiceAccount) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.at[a.ID]; at.After(a.LastUsedAt) {
-		return at
+	at := a.LastUsedAt
+	if noted := l.at[a.ID]; noted.After(at) {
+		at = noted
 	}
-	return a.LastUsedAt
+	if at.Before(a.CreatedAt) && !at.IsZero() { // in its first minute
+		return a.CreatedAt
+	}
+	return at
 }
 
 func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
-	minute := now.Truncate(time.Minute)
-	if !a.LastUsedAt.Before(minute) {
+	minute, latest := now.Truncate(time.Minute), now.Add(store.ClockTolerance)
+	isNoted := func(at time.Time) bool { return !at.Before(minute) && !at.After(latest) }
+	if isNoted(a.LastUsedAt) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || !l.at[a.ID].Before(minute) {
+	if l.closed || isNoted(l.at[a.ID]) {
 		return
 	}
 	l.at[a.ID] = minute
 	l.writing.Go(func() {
-		err := l.store.Update(context.Background(), func(tx store.Tx) error { return tx.TouchServiceAccount(a.ID, minute) })
+		err := l.store.Update(context.Background(), func(tx store.Tx) error { return tx.TouchServiceAccount(a.ID, minute, latest) })
 		if err != nil {
 			l.log.Warn("the last use of a service account is not recorded", "service_account", a.ID, "error", err)
 		}

@@ -26,7 +26,7 @@ type touchedTx struct {
 	to *touchedStore
 }
 
-func (t touchedTx) TouchServiceAccount(id string, at time.Time) error {
+func (t touchedTx) TouchServiceAccount(id string, at, _ time.Time) error {
 	t.to.touched[id] = at
 	return t.to.err
 }
@@ -44,7 +44,7 @@ func TestLastUses(t *testing.T) {
 	l := newLastUses(s, slog.New(slog.NewTextHandler(&log, nil)))
 	first := time.Date(2026, 3, 14, 15, 9, 0, 0, time.UTC)
 	a := store.ServiceAccount{ID: "a", LastUsedAt: first.Add(-time.Hour)}
-	for _, at := range []time.Time{first, first.Add(59 * time.Second), first.Add(time.Second), first.Add(-time.Minute)} {
+	for _, at := range []time.Time{first, first.Add(59 * time.Second), first.Add(time.Second), first.Add(-time.Second)} {
 		l.note(a, at)
 		l.writing.Wait()
 	}
@@ -64,4 +64,27 @@ func TestLastUses(t *testing.T) {
 	l.note(a, first.Add(4*time.Minute))
 	l.writing.Wait()
 	assert.Check(t, s.updates == 3, "a use is recorded after Close")
+}
+
+// TestLastUsesOfAWrongClock checks that a use replaces one of a clock that was ahead, and that no use is before the
+// creation of the service account in the same minute.
+func TestLastUsesOfAWrongClock(t *testing.T) {
+	t.Parallel()
+	s := &touchedStore{touched: map[string]time.Time{}}
+	l := newLastUses(s, slog.New(slog.DiscardHandler))
+	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+	minute := now.Truncate(time.Minute)
+	a := store.ServiceAccount{ID: "a", CreatedAt: now}
+	l.note(a, now.AddDate(1, 0, 0)) // this process's own clock was ahead
+	l.writing.Wait()
+	a.LastUsedAt = s.touched["a"]
+	l.note(a, now)
+	l.writing.Wait()
+	assert.Check(t, s.updates == 2 && s.touched["a"].Equal(minute), "%d updates wrote %v", s.updates, s.touched)
+	a.LastUsedAt = minute
+	assert.Check(t, l.Of(a).Equal(now), "last use = %s", l.Of(a))
+	a.LastUsedAt = minute.Add(time.Minute) // of a server whose clock is half a minute ahead
+	l.note(a, now.Add(30*time.Second))
+	l.writing.Wait()
+	assert.Check(t, s.updates == 2, "a use of the next minute is replaced by an earlier one")
 }

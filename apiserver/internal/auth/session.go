@@ -82,8 +82,12 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identit
 	return s, nil
 }
 
-// EndSession ends all copies of a session: it keeps the session's token bucket empty until the
-// session expires.
+// endedFor is how long an ended session is remembered after its expiry: a server whose clock is ahead deletes full
+// buckets early, which must not begin the session again.
+const endedFor = 400 * 24 * time.Hour
+
+// EndSession ends all copies of a session: its token bucket is not full for as long as any server may take the
+// session for valid.
 func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 	u, err := a.unseal(ctx, sealed)
 	if refused, ok := errors.AsType[*api.Error](err); ok && refused.GetStatus() == http.StatusUnauthorized {
@@ -93,7 +97,7 @@ func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 		return err
 	}
 	return a.store.Update(ctx, func(tx store.Tx) error {
-		return tx.UpdateTokenBucket(u.bucket, a.now(), func(time.Time) time.Time { return u.Expiry })
+		return tx.UpdateTokenBucket(u.bucket, a.now(), func(time.Time) time.Time { return u.Expiry.Add(endedFor) })
 	})
 }
 

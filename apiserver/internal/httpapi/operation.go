@@ -53,6 +53,7 @@ func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any
 		if body, err = o.receive(w, r); err != nil {
 			return nil, nil, err
 		}
+		progressOf(r.Context()).arrival = o.Rules.Now() // the body may have taken longer than clocks may differ
 	}
 	if request, err = o.read(r, body); err != nil {
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,7 +42,8 @@ type Composer func(tx store.Tx, queued store.QueuedMessage) (*email.Message, err
 // that a change in the account waits for.
 //
 // Leases and pauses use the machine's clock, because replicas share it and tests of the API can't
-// stop it. A nil queue sends nothing.
+// stop it. A message that is due later than any pause takes was claimed by a server whose clock was ahead; it
+// is sent when it has not changed for the time of a lease. A nil queue sends nothing.
 type Queue struct {
 	store   store.Store
 	sender  email.Sender
@@ -51,6 +53,8 @@ type Queue struct {
 	workers sync.WaitGroup
 	// GivenUp counts the messages that this process gave up.
 	GivenUp atomic.Int64
+	// future is the last due time that no pause explains, and seen is when it was noticed. Only next uses them.
+	future, seen time.Time
 	// turn is full while a worker is in next. wake ends its wait.
 	turn, wake chan struct{}
 	// closing ends when the workers must stop, ctx when the attempts in flight must end.
@@ -102,19 +106,23 @@ func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 	q.turn <- struct{}{}
 	defer func() { <-q.turn }()
 	for q.ctx.Err() == nil {
-		due, err := store.Read(q.ctx, q.store, store.Reader.NextMessageDue)
+		due, err := store.Read(q.ctx, q.store, store.Reader.MessagesDue)
 		now := time.Now()
-		if err == nil && !due.After(now) {
-			switch message, claim, err = q.claim(now); {
+		after, until, isDue := q.claimable(due, now)
+		if err == nil && isDue {
+			switch message, claim, err = q.claim(after, until, now); {
 			case err == nil && message != nil:
 				return message, claim
 			case err == nil: // another process was faster, or the message is no longer needed
+				if !after.IsZero() {
+					q.future = time.Time{}
+				}
 				continue
 			}
 		}
 		wait := pollInterval
 		if err == nil {
-			wait = min(due.Sub(now), pollInterval)
+			wait = min(due.First.Sub(now), pollInterval)
 		} else if !errors.Is(err, store.ErrNotFound) && q.ctx.Err() == nil {
 			q.log.Warn("can't read the mail queue; trying again", "again_in", pollInterval, "error", err)
 		}
@@ -130,11 +138,27 @@ func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 	return nil, claim
 }
 
-// claim claims the first due message and writes it. message is nil if another process claimed it or
+// claimable returns between which times a message may be due that can be claimed now.
+func (q *Queue) claimable(due store.MessagesDue, now time.Time) (after, until time.Time, isDue bool) {
+	latest := now.Add(slices.Max(sendPauses) + store.ClockTolerance)
+	switch {
+	case !due.First.After(now):
+		return time.Time{}, now, true
+	case !due.Last.After(latest):
+		q.future = time.Time{}
+	case q.future.IsZero():
+		q.future, q.seen = due.Last, now
+	case now.Sub(q.seen) >= lease: // by the clock that doesn't jump
+		return latest, q.future, true
+	}
+	return after, until, false
+}
+
+// claim claims the first message that is due between two times and writes it. message is nil if another process claimed it or
 // it is no longer needed.
-func (q *Queue) claim(now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
+func (q *Queue) claim(after, until, now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
 	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
-		claim, err = tx.ClaimMessage(now, now.Add(lease))
+		claim, err = tx.ClaimMessage(after, until, now.Add(lease))
 		return err
 	})
 	if err == nil {
@@ -208,7 +232,7 @@ func (q *Queue) Close() {
 	q.close()
 	defer time.AfterFunc(drainTimeout, q.cancel).Stop()
 	q.workers.Wait()
-	if _, err := store.Read(context.Background(), q.store, store.Reader.NextMessageDue); err == nil {
+	if _, err := store.Read(context.Background(), q.store, store.Reader.MessagesDue); err == nil {
 		q.log.Info("verification messages are still queued; the next start sends them")
 	}
 }

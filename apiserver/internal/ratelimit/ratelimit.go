@@ -28,9 +28,14 @@ type Usage struct {
 	Wait int
 }
 
-// TakeStored takes a request from a bucket in the store, in the transaction of the request.
+// TakeStored takes a request from a bucket in the store, in the transaction of the request. A bucket that is not
+// full after Per was written by a server whose clock was ahead, and counts as full: a refused request writes
+// nothing, so that the bucket would stay as it is.
 func (l Limit) TakeStored(tx store.Tx, bucket string, now time.Time) (u Usage, err error) {
 	err = tx.UpdateTokenBucket(bucket, now, func(fullAt time.Time) time.Time {
+		if fullAt.After(now.Add(l.Per + store.ClockTolerance)) {
+			fullAt = now
+		}
 		u, fullAt = l.take(fullAt, now)
 		return fullAt
 	})

@@ -92,6 +92,30 @@ func TestTakeStored(t *testing.T) {
 	}
 }
 
+// TestTakeStoredAfterAWrongClock checks that a bucket that a server with a wrong clock wrote is no more than empty, and
+// is used again after Per at the latest, although a refused request writes nothing.
+func TestTakeStoredAfterAWrongClock(t *testing.T) {
+	t.Parallel()
+	limit := Limit{Requests: 3, Per: time.Minute}
+	for _, off := range []time.Duration{-365 * 24 * time.Hour, -time.Hour, -time.Minute, store.ClockTolerance, time.Minute, time.Hour, 365 * 24 * time.Hour} {
+		b := &bucket{}
+		for range 3 {
+			_, err := limit.TakeStored(b, "", start.Add(off))
+			assert.NilError(t, err)
+		}
+		for now := start; ; now = now.Add(time.Second) {
+			before := b.fullAt
+			u, err := limit.TakeStored(b, "", now)
+			assert.NilError(t, err)
+			if u.Allowed {
+				break
+			}
+			b.fullAt = before // as the transaction of a refused request
+			assert.Assert(t, now.Before(start.Add(limit.Per)), "off by %s: still refused at %s", off, now)
+		}
+	}
+}
+
 // TestLimitHolds takes random requests and compares a bucket with its level.
 func TestLimitHolds(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,9 @@ import (
 
 var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", planned: map[string]string{"due_at": ""}})
 
-func (r *reader) NextMessageDue() (time.Time, error) {
-	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
+func (r *reader) MessagesDue() (store.MessagesDue, error) {
+	return only(scan(r, `SELECT t.due_at, (SELECT MAX(due_at) FROM mail_queue) FROM mail_queue t ORDER BY t.due_at LIMIT 1`, nil,
+		func(d *store.MessagesDue) []any { return []any{stored(&d.First), stored(&d.Last)} }))
 }
 
 func (r *reader) QueuedMessages() (int, error) {
@@ -22,8 +23,8 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error {
 		m.ForwardingID, m.AccountID, m.RequestID, m.Attempts, m.DueAt)
 }
 
-func (t *tx) ClaimMessage(now, until time.Time) (store.QueuedMessage, error) {
-	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
+func (t *tx) ClaimMessage(after, now, until time.Time) (store.QueuedMessage, error) {
+	w := t.inAllAccounts().and(`t.due_at > ? AND t.due_at <= ?`, after, now)
 	first := ` ORDER BY t.due_at, t.forwarding_id LIMIT 1` + t.dialect.SkipLocked
 	m, err := only(query(&t.reader, mailQueue, mailQueue.name+` t`+w.text+first, w.args))
 	if err == nil {

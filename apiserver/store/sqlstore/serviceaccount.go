@@ -19,7 +19,7 @@ func (r *reader) ServiceAccounts(accountID string, s store.Slice) ([]store.Servi
 	return page(r, serviceAccounts, r.inAccount(accountID), s)
 }
 
-func (t *tx) TouchServiceAccount(id string, at time.Time) error {
+func (t *tx) TouchServiceAccount(id string, at, latest time.Time) error {
 	return t.exec(`UPDATE service_accounts SET last_used_at = $1 WHERE id = $2 AND (last_used_at < $1 OR last_used_at > $3)`,
-		at, id, at.Add(store.ClockTolerance))
+		at, id, latest)
 }

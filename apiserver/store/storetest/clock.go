@@ -95,7 +95,7 @@ func testWrongClocks(h *harness) {
 	for _, use := range []struct{ at, want time.Time }{
 		{epoch.Add(year), epoch.Add(year)}, {at(5), at(5)}, {at(5).Add(-store.ClockTolerance), at(5)}, {at(6), at(6)},
 	} {
-		h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(s.ID, use.at) })
+		h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(s.ID, use.at, use.at.Add(store.ClockTolerance)) })
 		got := read(h, func(r store.Reader) (store.ServiceAccount, error) {
 			return store.Get[store.ServiceAccount](r, t.account, s.ID)
 		})

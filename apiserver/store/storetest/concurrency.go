@@ -138,7 +138,7 @@ func (h *harness) queue(t tenant, target string, due time.Time) store.QueuedMess
 func (h *harness) claim(now, until time.Time, want *store.QueuedMessage) (got store.QueuedMessage) {
 	h.Helper()
 	claim := func(tx store.Tx) (err error) {
-		got, err = tx.ClaimMessage(now, until)
+		got, err = tx.ClaimMessage(time.Time{}, now, until)
 		return err
 	}
 	if want == nil {
@@ -174,6 +174,22 @@ func testMailQueueClaims(h *harness) {
 	held = h.claim(at(13), at(40), &held)
 	h.update(func(tx store.Tx) error { return tx.RemoveMessage(held) })
 	h.claim(at(99), at(100), nil)
+
+	// A range selects the messages that are due in it.
+	late := h.queue(t, "late@c.example", epoch.Add(year))
+	h.claim(at(99), at(100), nil)
+	h.missing(func(tx store.Tx) error {
+		_, err := tx.ClaimMessage(late.DueAt, late.DueAt.Add(year), at(100))
+		return err
+	})
+	var got store.QueuedMessage
+	h.update(func(tx store.Tx) (err error) {
+		got, err = tx.ClaimMessage(at(99), late.DueAt, at(100))
+		return err
+	})
+	equal(h, "claimed", got.ForwardingID, late.ForwardingID)
+	h.queue(t, "later@c.example", at(200))
+	equal(h, "due", read(h, store.Reader.MessagesDue), store.MessagesDue{First: at(100), Last: at(200)})
 }
 
 // testMailQueueConcurrentClaims checks that concurrent claims return each message once.
@@ -189,7 +205,7 @@ func testMailQueueConcurrentClaims(h *harness) {
 		for {
 			var m store.QueuedMessage
 			err := h.store.Update(h.Context(), func(tx store.Tx) (err error) {
-				m, err = tx.ClaimMessage(at(60), at(100+i))
+				m, err = tx.ClaimMessage(time.Time{}, at(60), at(100+i))
 				return err
 			})
 			if errors.Is(err, store.ErrNotFound) {

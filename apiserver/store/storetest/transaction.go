@@ -194,7 +194,7 @@ func testAuthorizationVersion(h *harness) {
 		changed("a change that is rolled back", undone)
 	}
 	h.mailbox(t, "ada")
-	h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(s.ID, at(1)) })
+	h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(s.ID, at(1), at(1)) })
 	equal(h, "version after other changes", now(), committed)
 	h.update(store.Tx.Clear)
 	changed("clearing", now())
