@@ -185,20 +185,42 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 // LogRestore logs in every account that the operator restored a backup.
 func (s *Service) LogRestore(ctx context.Context, operator string) error {
 	return s.rules.Store.Update(ctx, func(tx store.Tx) error {
-		ids, err := accountIDs(tx)
-		if err != nil {
+		return s.logInEveryAccount(tx, operator, audit.RestoreBackup, store.AuditRestored)
+	})
+}
+
+// logInEveryAccount logs an operation of which audit.NewStore observes no change.
+func (s *Service) logInEveryAccount(tx store.Tx, operator string, operation audit.Operation, action string) error {
+	ids, err := accountIDs(tx)
+	for _, id := range ids {
+		err = cmp.Or(err, tx.AddAuditEntry(&store.AuditEntry{
+			AccountID: id, CreatedAt: s.rules.Now(), Operation: string(operation), Subject: audit.Operator(operator),
+			Changes: []store.AuditChange{{Action: action, Type: "account", ID: id}},
+		}))
+	}
+	return err
+}
+
+// ClockOffset returns by how much the database server's clock is ahead of this machine's; 0 for a file.
+func (s *Service) ClockOffset(ctx context.Context) (time.Duration, error) {
+	return s.rules.Store.ClockOffset(ctx)
+}
+
+// FutureTimes returns the tables with times that RepairTimes would repair.
+func (s *Service) FutureTimes(ctx context.Context) ([]store.FutureTimes, error) {
+	return store.Read(ctx, s.rules.Store, func(r store.Reader) ([]store.FutureTimes, error) {
+		return r.FutureTimes(s.rules.Now().Add(store.ClockTolerance))
+	})
+}
+
+// RepairTimes sets the times that a server whose clock was ahead wrote to now, as store.Tx.RepairTimes describes,
+// and logs it in every account.
+func (s *Service) RepairTimes(ctx context.Context, operator string) (repaired []store.FutureTimes, err error) {
+	return repaired, s.rules.Store.Update(ctx, func(tx store.Tx) error {
+		if repaired, err = tx.RepairTimes(s.rules.Now()); err != nil || len(repaired) == 0 {
 			return err
 		}
-		for _, id := range ids {
-			// No object changes, so audit.NewStore logs nothing.
-			if err := tx.AddAuditEntry(&store.AuditEntry{
-				AccountID: id, CreatedAt: s.rules.Now(), Operation: string(audit.RestoreBackup), Subject: audit.Operator(operator),
-				Changes: []store.AuditChange{{Action: store.AuditRestored, Type: "account", ID: id}},
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.logInEveryAccount(tx, operator, audit.RepairTimes, store.AuditUpdated)
 	})
 }
 

@@ -64,6 +64,7 @@ const (
 	DeleteAccount     Operation = "delete-account"
 	IssueOwnerToken   Operation = "issue-owner-token"
 	RestoreBackup     Operation = "restore-backup"
+	RepairTimes       Operation = "repair-times"
 	LoadFixture       Operation = "load-fixture"
 	ConfirmForwarding Operation = "confirm-forwarding"
 	SettlePayment     Operation = "settle-payment"
@@ -80,7 +81,7 @@ func Operations() []string {
 		}
 	}
 	for _, o := range []Operation{
-		EnsureAccount, InitAccount, DeleteAccount, IssueOwnerToken, RestoreBackup, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
+		EnsureAccount, InitAccount, DeleteAccount, IssueOwnerToken, RestoreBackup, RepairTimes, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
 	} {
 		names = append(names, string(o))
 	}

@@ -50,6 +50,8 @@ type commandLine struct {
 	Compact operate.CompactCommand `cmd:"" group:"Operate:" help:"Give the space of deleted rows in an SQLite file back to the disk."`
 	Migrate operate.MigrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
 
+	RepairTimes operate.RepairTimesCommand `cmd:"" group:"Operate:" help:"Set the times to now that a server whose clock was ahead wrote."`
+
 	Healthcheck serve.HealthcheckCommand `cmd:"" group:"Operate:" help:"Check a running server on this machine, for a container's health check."`
 	Completion  completionCommand        `cmd:"" group:"Install:" help:"Print the script that completes commands and flags in a shell."`
 	Man         manCommand               `cmd:"" group:"Install:" help:"Print the manual page."`

@@ -81,6 +81,13 @@ func (m *Metrics) Watch(service *apiserver.Service, db store.Store, cert *certif
 	}
 }
 
+// WatchClock adds the offset of the database server's clock, which offset returns without a query.
+func (m *Metrics) WatchClock(offset func() time.Duration) {
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "clock_offset_seconds", Help: "How far the database server's clock is ahead of this machine's, as of the last check each minute; 0 for an SQLite file.",
+	}, func() float64 { return offset().Seconds() })
+}
+
 // scrapeTimeout limits a scrape, and databaseTimeout its part that asks the database: during an outage the
 // other metrics are served all the same.
 const (

@@ -179,9 +179,6 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 		return nil
 	}
 	report.write(p.Stderr)
-	if !cli.IsTerminal(p.Stdin) || !cli.IsTerminal(p.Stderr) {
-		return cli.UsageError("confirm with --yes")
-	}
 	consequence := ""
 	if report.reviving() > 0 {
 		consequence = ", and let what was revoked since work again"
@@ -189,7 +186,15 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 			consequence = ", and revoke again what was revoked since"
 		}
 	}
-	fmt.Fprintf(p.Stderr, "Replace %s%s? [y/N] ", c.Database, consequence)
+	return ask(ctx, p, fmt.Sprintf("Replace %s%s?", c.Database, consequence))
+}
+
+// ask returns an error unless somebody at the terminal says yes.
+func ask(ctx context.Context, p cli.Program, question string) error {
+	if !cli.IsTerminal(p.Stdin) || !cli.IsTerminal(p.Stderr) {
+		return cli.UsageError("confirm with --yes")
+	}
+	fmt.Fprintf(p.Stderr, "%s [y/N] ", question)
 	line, err := readLine(ctx, p.Stdin)
 	if err != nil {
 		fmt.Fprintln(p.Stderr)

@@ -310,15 +310,3 @@ func (c DoctorCommand) checkIssuer(ctx context.Context) check {
 	}
 	return found(checkOK, "%s", strings.Join(details, "; "))
 }
-
-// checkClock asks the kernel, because expiries and replicas depend on the clock.
-func (c DoctorCommand) checkClock(context.Context) check {
-	now := time.Now().UTC().Format(time.RFC3339)
-	switch synchronized, known := clockSynchronized(); {
-	case !known:
-		return found(checkSkipped, "it is %s; this system does not say whether its clock is synchronized", now)
-	case !synchronized:
-		return found(checkWarning, "it is %s, and the kernel knows of nothing that synchronizes the clock; run an NTP client", now)
-	}
-	return found(checkOK, "synchronized; it is %s", now)
-}

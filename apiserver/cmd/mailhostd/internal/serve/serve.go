@@ -188,8 +188,12 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		return errors.Join(err, db.Close())
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
+	clocks := &clockWatch{store: db, log: log, now: plane.Clock.Now}
+	clocks.check(ctx)
+	go clocks.run(ctx)
 	if s.metrics != nil {
 		s.metrics.Watch(service, db, s.certificate)
+		s.metrics.WatchClock(clocks.Offset)
 	}
 	if s.console != nil {
 		s.console.Start(service)
