@@ -6,7 +6,7 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // deletion of the objects.
 type AuditEntry struct {
 	ID            int64         `json:"id"`
-	CreatedAt     string        `json:"created_at" format:"date-time" doc:"When the request arrived; unique and ascending in the account"`
+	CreatedAt     string        `json:"created_at" format:"date-time" doc:"When the request arrived; unique and ascending in the account, unless the clock of a server was wrong"`
 	Operation     string        `json:"operation" doc:"Id of the operation, or the name of one outside the API, such as load-fixture"`
 	Subject       AuditSubject  `json:"subject"`
 	RequestID     *string       `json:"request_id" doc:"X-Request-Id of the request"`

@@ -54,7 +54,7 @@ func (m *machine) getAccount() operation {
 		method: "GET", path: "", capability: "account.view", reads: true,
 		then: func(*caller) want {
 			return ok(obj{
-				"id": accountID, "status": m.accountStatus(), "plan_id": m.plan(), "default_workspace_id": m.workspaces[0].id,
+				"id": accountID, "status": m.accountStatus(), "plan_id": m.plan(), "default_workspace_id": derived(accountID, "workspace:default"),
 				"cancels_at": maybe(m.account.cancelsAt), "created_at": m.creation(&m.account.created), "updated_at": m.update(&m.account.created, m.account.billed),
 			})
 		},
@@ -83,6 +83,7 @@ func (m *machine) feedback() operation {
 	return operation{
 		method: "POST", path: "/feedback", body: body, keyed: true, faults: faults,
 		then: func(who *caller) want {
+			m.fillBucket()
 			var at time.Time
 			return created(obj{
 				"id": m.learnID(new(string)), "account_id": accountID, "title": body["title"], "description": body["description"],

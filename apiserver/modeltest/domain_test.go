@@ -45,10 +45,13 @@ func (m *machine) domainObject(d *domain) obj {
 	}
 }
 
-// update returns when the object was last changed or created.
+// update returns when the object was last changed or created. No change is before the creation.
 func (m *machine) update(created *time.Time, updated time.Time) any {
 	if updated.IsZero() {
 		return m.creation(created)
+	}
+	if updated.Before(*created) {
+		updated = *created
 	}
 	return stamp(updated)
 }
@@ -190,6 +193,14 @@ func (m *machine) provision(d *domain) {
 	if m.config.delay > 0 {
 		d.readyAt = m.now().Add(m.config.delay)
 	}
+}
+
+// readyAt returns when a new mailbox of a domain is ready, the zero time for now.
+func (m *machine) readyAt(d *domain) time.Time {
+	if m.now().Before(d.readyAt) {
+		return d.readyAt
+	}
+	return time.Time{}
 }
 
 // pay settles a purchase, as the operator can.

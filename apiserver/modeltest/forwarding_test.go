@@ -76,7 +76,7 @@ func (m *machine) target() address {
 func (m *machine) verify(who *caller, r *rule) *want {
 	b := m.mailboxAt(r.target)
 	internal := b != nil && m.reach(who, "forwarding.manage").domain(b.domain)
-	if !internal && !m.mayMessage() {
+	if !internal && !m.takeMessage() {
 		return new(refused(429, problem{"body.target_email", "rate_limited", []string{"verification messages"}}))
 	}
 	r.internal, r.sentAt, r.expiresAt, r.verifiedAt = internal, time.Time{}, time.Time{}, time.Time{}
@@ -88,14 +88,26 @@ func (m *machine) verify(who *caller, r *rule) *want {
 	return nil
 }
 
-// mayMessage reports whether the limit allows another message: a bucket of 20 that refills by one
-// each minute, to the microsecond.
-func (m *machine) mayMessage() bool {
-	level, at := 20*time.Minute, start
-	for _, sent := range append(slices.Clone(m.messages), m.now()) {
-		level, at = min(level+sent.Sub(at), 20*time.Minute)-time.Minute, sent
+// takeMessage takes a message from a bucket of 20 that refills by one each minute, to the microsecond, and reports
+// whether the limit allows it. A bucket that is not full after 20 minutes comes from a wrong clock, and is full.
+func (m *machine) takeMessage() bool {
+	const whole = 20 * time.Minute
+	missing := min(max(m.bucketFull.Sub(m.now()), 0), whole)
+	if m.bucketFull.After(m.now().Add(whole + clocksDiffer)) {
+		missing = 0
 	}
-	return level >= -time.Microsecond
+	if missing += time.Minute; missing > whole+time.Microsecond {
+		return false
+	}
+	m.bucketFull = m.now().Add(missing)
+	return true
+}
+
+// fillBucket forgets a full bucket, as a server does that takes from any bucket.
+func (m *machine) fillBucket() {
+	if !m.bucketFull.After(m.now()) {
+		m.bucketFull = time.Time{}
+	}
 }
 
 // flood sends a rule's message many times.

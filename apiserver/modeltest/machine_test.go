@@ -84,6 +84,12 @@ type model struct {
 	// messages contains the times of sent messages; titles counts feedbacks.
 	messages []time.Time
 	titles   int
+	// bucketFull is when the limit of messages is full again.
+	bucketFull time.Time
+	// order contains the creation time of each object, which its list is sorted by.
+	order map[any]time.Time
+	// skew is how wrong the clock is.
+	skew time.Duration
 }
 
 // TestModel is the stateful property: the service responds like the model to any sequence of requests of
@@ -138,7 +144,7 @@ var routes = func() *http.ServeMux {
 func (m *machine) actions() []action {
 	return []action{
 		{4, m.purchaseDomains}, {6, m.createMailbox}, {5, m.createRule}, {6, m.createRecord},
-		{5, m.wait}, {3, m.createServiceAccount}, {3, m.restrictCaller}, {4, m.retry},
+		{5, m.wait}, {1, m.jump}, {3, m.createServiceAccount}, {3, m.restrictCaller}, {4, m.retry},
 		{3, m.createMailboxes}, {4, m.updateMailbox}, {2, m.deleteMailbox}, {6, m.readMailboxes}, {3, m.exportMailboxes},
 		{4, m.updateRule}, {1, m.flood}, {3, m.switchRule}, {4, m.openLink}, {2, m.deleteRule}, {3, m.readRules},
 		{4, m.updateRecord}, {3, m.deleteRecord}, {3, m.readRecords},
@@ -183,7 +189,7 @@ func (m *machine) server() *apitest.Server {
 func newMachine(t *rapid.T, stores ...store.Store) *machine {
 	m := &machine{t: t, ids: map[string]bool{}}
 	m.clock.Store(new(start))
-	m.kept = map[string]*idempotencyRecord{}
+	m.kept, m.order = map[string]*idempotencyRecord{}, map[any]time.Time{}
 	m.config = config{
 		delay:        draw(m, "provisioning delay", 0, 90*time.Second),
 		payment:      m.rarely(8, "payment"),
@@ -225,6 +231,51 @@ func (m *machine) wait() {
 	}
 	m.become(to)
 	m.quietly(m.readStates)
+}
+
+// jump makes the clock wrong, or right again, as if a server with another clock handled the next requests. Requests are
+// not retried across a jump, because a clock that is ahead deletes idempotency records, and unpaid domains.
+func (m *machine) jump() {
+	skew := draw(m, "skew", 0, time.Minute, -time.Minute, 20*time.Second, time.Hour, -time.Hour, 365*24*time.Hour, -365*24*time.Hour)
+	if m.config.payment || skew == m.skew {
+		return
+	}
+	to := m.now().Add(skew - m.skew)
+	m.skew, m.sent, m.kept = skew, nil, map[string]*idempotencyRecord{}
+	m.note("the clock jumps")
+	m.become(to)
+	m.quietly(m.readStates)
+}
+
+// arrange adds new objects to the order of creation, and sorts the lists by it.
+func (m *machine) arrange() {
+	arrange(m, m.workspaces)
+	arrange(m, m.domains)
+	arrange(m, m.mailboxes)
+	arrange(m, m.records)
+	arrange(m, m.rules)
+	arrange(m, m.passwords)
+	arrange(m, m.serviceAccounts)
+	arrange(m, m.grants)
+	arrange(m, m.ips)
+}
+
+// arrange gives each new object the present time, or the one just after the newest object that is at most clocksDiffer
+// later.
+func arrange[T any](m *machine, all []*T) {
+	for _, v := range all {
+		if !m.order[v].IsZero() {
+			continue
+		}
+		at := m.now()
+		for _, other := range all {
+			if t := m.order[other]; !t.Before(at) && !t.After(m.now().Add(clocksDiffer)) {
+				at = t.Add(time.Microsecond)
+			}
+		}
+		m.order[v] = at
+	}
+	slices.SortStableFunc(all, func(a, b *T) int { return m.order[a].Compare(m.order[b]) })
 }
 
 func (m *machine) become(t time.Time) {

@@ -90,7 +90,7 @@ func (m *machine) createMailbox() {
 
 func (m *machine) newMailbox(d *domain, body obj) *mailbox {
 	return &mailbox{
-		domain: d, local: strings.ToLower(body["local_part"].(string)), readyAt: d.readyAt,
+		domain: d, local: strings.ToLower(body["local_part"].(string)), readyAt: m.readyAt(d),
 		first: body["first_name"].(string), last: body["last_name"].(string),
 	}
 }

@@ -141,8 +141,11 @@ func maybe[T comparable](v T) any {
 	return v
 }
 
-// creation accepts a creation time: now, or some microseconds later, because no two
-// objects of a kind share a creation time.
+// clocksDiffer is how much clocks may differ: a later time comes from a wrong clock.
+const clocksDiffer = 30 * time.Second
+
+// creation accepts a creation time: now, or some microseconds after an earlier creation, because no two
+// objects of a kind share a creation time. A creation by a clock that was ahead counts up to clocksDiffer.
 func (m *machine) creation(at *time.Time) learn {
 	now := m.now()
 	return func(got any) error {
@@ -153,7 +156,7 @@ func (m *machine) creation(at *time.Time) learn {
 			return fmt.Errorf("is not a timestamp in UTC with microseconds: %s", show(got))
 		case !at.IsZero():
 			return unless(t.Equal(*at), "is %s; it was %s before", s, stamp(*at))
-		case t.Before(now) || t.After(now.Add(time.Millisecond)):
+		case t.Before(now) || t.After(now.Add(clocksDiffer+time.Millisecond)):
 			return fmt.Errorf("is %s; it is %s now", s, stamp(now))
 		}
 		*at = t

@@ -151,8 +151,10 @@ func (m *machine) askUnder(key string, who *caller, o operation) {
 		m.fail("%s", strings.Join(found, "\n"))
 	}
 	m.checkOutbox()
+	m.arrange()
 	m.quietly(m.learnMailRecords)
 	m.quietly(m.learnInherited)
+	m.arrange()
 	m.checkAuthority(who, o, before)
 	if key != "" && final {
 		m.keep(key, who, o, got)

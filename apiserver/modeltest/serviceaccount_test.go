@@ -14,6 +14,7 @@ type serviceAccount struct {
 	id, name, token       string
 	publicID, createdBy   string
 	expiresAt, lastUsedAt time.Time
+	usedBefore            time.Time // the last use before that
 	revokedAt             time.Time
 	revokedBy             string
 	created, updated      time.Time
@@ -34,8 +35,12 @@ func (a *serviceAccount) refusal(now time.Time) string {
 	return ""
 }
 
-// used records the last use of the token, to the minute.
-func (a *serviceAccount) used(now time.Time) { a.lastUsedAt = now.Truncate(time.Minute) }
+// used records the last use of the token, to the minute. A use in the future is that of a wrong clock.
+func (a *serviceAccount) used(now time.Time) {
+	if minute := now.Truncate(time.Minute); a.lastUsedAt.Before(minute) || a.lastUsedAt.After(now.Add(clocksDiffer)) {
+		a.usedBefore, a.lastUsedAt = a.lastUsedAt, minute
+	}
+}
 
 var (
 	tokenForm  = regexp.MustCompile(`^mhsa_[A-Za-z0-9]+_[A-Za-z0-9]+$`)
@@ -56,14 +61,23 @@ func (m *machine) serviceAccountObject(a *serviceAccount) obj {
 	}
 }
 
-// lastUse returns the last use of a service account. A server writes a use within a minute of the
-// machine's time; the other servers see it only then.
+// lastUse returns the last use of a service account, which is not before its creation. A server writes a use within
+// a minute of the machine's time; the other servers see it only then, and a use in the future is seen until then.
 func (m *machine) lastUse(a *serviceAccount) any {
-	exact := maybe(a.lastUsedAt)
-	if len(m.servers) == 1 {
+	last := func(t time.Time) any {
+		if t.Before(a.created) && !t.IsZero() {
+			t = a.created
+		}
+		return maybe(t)
+	}
+	exact := last(a.lastUsedAt)
+	if len(m.servers) == 1 && !a.usedBefore.After(a.lastUsedAt) {
 		return exact
 	}
 	return learn(func(got any) error {
+		if a.usedBefore.After(a.lastUsedAt) && (got == exact || got == last(a.usedBefore)) {
+			return nil
+		}
 		latest, used := exact.(string)
 		earlier, known := got.(string)
 		return unless(got == nil || known && used && earlier <= latest, "is %s; want %s or earlier", show(got), show(exact))
@@ -126,7 +140,7 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 	if len(m.serviceAccounts) == n {
 		return nil
 	}
-	return m.serviceAccounts[n]
+	return find(m.serviceAccounts, func(a *serviceAccount) bool { return a.number == n+1 })
 }
 
 // expiryOf returns the expiry of a caller's credential, which limits the expiry of the service accounts

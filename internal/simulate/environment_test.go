@@ -73,6 +73,8 @@ type environment struct {
 type replica struct {
 	db      store.Store
 	service *apiserver.Service
+	// skew is how wrong its clock is.
+	skew time.Duration
 }
 
 // limits are limits of an API that are stricter than its contract.
@@ -174,8 +176,9 @@ func (w *environment) open() {
 		w.db, err = sqlite.Open(context.Background(), w.path(), sqlite.Options{})
 	}
 	must(err)
+	self := w.replica
 	w.service, err = apiserver.New(apiserver.Options{
-		Store: w.db, Clock: func() time.Time { return w.clock }, Random: w.serverID, Registrar: w.registrar,
+		Store: w.db, Clock: func() time.Time { return w.clock.Add(self.skew) }, Random: w.serverID, Registrar: w.registrar,
 		PublishedOnly: w.publishedOnly, MaxMailboxes: w.maxMailboxes, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
 	})
 	must(err)

@@ -58,7 +58,21 @@ func (h *history) event(r *rand.Rand, s *stack) {
 		h.report.logf("an older state is restored: %v", s.state.Addresses())
 	case n < 95:
 		h.importEvent(r, s)
+	case n < 98:
+		h.wrongClock(r)
 	}
+}
+
+// wrongClock makes the clock of a replica wrong, or right again. A replica that is a year ahead takes idempotency
+// records for expired, so that no response may be lost then, and any that is ahead takes purchases for unpaid.
+func (h *history) wrongClock(r *rand.Rand) {
+	i := r.IntN(len(h.replicas))
+	skews := []time.Duration{0, time.Minute, -time.Minute, time.Hour, -time.Hour}
+	if h.NoFaults && !h.Postgres && !h.registrar.PaymentNeeded {
+		skews = append(skews, 365*24*time.Hour, -365*24*time.Hour)
+	}
+	h.replicas[i].skew = pick(r, skews)
+	h.report.logf("the clock of replica %d is off by %s", i, h.replicas[i].skew)
 }
 
 // importEvent adds an import block for any object of the service, which may be unmanaged

@@ -43,13 +43,13 @@ func (l *LastUses) Of(a store.ServiceAccount) time.Time {
 
 func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
 	minute, latest := now.Truncate(time.Minute), now.Add(store.ClockTolerance)
-	isNoted := func(at time.Time) bool { return !at.Before(minute) && !at.After(latest) }
-	if isNoted(a.LastUsedAt) {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || isNoted(l.at[a.ID]) {
+	at, known := l.at[a.ID]
+	if !known {
+		at = a.LastUsedAt
+	}
+	if isNoted := !at.Before(minute) && !at.After(latest); l.closed || isNoted {
 		return
 	}
 	l.at[a.ID] = minute
