@@ -74,6 +74,12 @@ func TestSession(t *testing.T) {
 		_, err := h.Service.Session(t.Context(), copied)
 		refused(t, "a copy of a session after the sign-out", err, 401, api.TypeTokenExpired)
 	}
+	const year = 365 * 24 * time.Hour
+	h.Clock.Advance(year)
+	h.Post("/feedback", obj{"title": "t", "description": "d"}).Want(201) // deletes full token buckets
+	h.Clock.Advance(-year)
+	_, err = other.Session(t.Context(), sealed)
+	refused(t, "an ended session after a clock was a year ahead", err, 401, api.TypeTokenExpired)
 	if sealed, err = h.Service.SignIn(t.Context(), client.Token, browserAddress, time.Hour); err != nil {
 		t.Fatal(err)
 	}

@@ -99,14 +99,15 @@ func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 // Response returns the stored or replayed body, or nil without a key.
 func (q *Request) Response() []byte { return q.response }
 
-// Save stores the response under the key, if any. Once an hour, it also deletes expired records.
+// Save stores the response under the key, if any. Once an hour, it also deletes expired records, and after the clock
+// went back.
 func (q *Request) Save(tx store.Tx, at time.Time, response any) error {
 	if q.key == nil {
 		return nil
 	}
 	var err error
 	q.response, err = api.EncodeJSON(response)
-	if cleanedAt := &q.records.cleanedAt; at.Unix()-cleanedAt.Load() > int64(cleanupInterval/time.Second) {
+	if cleanedAt := &q.records.cleanedAt; at.Sub(time.Unix(cleanedAt.Load(), 0)).Abs() > cleanupInterval {
 		cleanedAt.Store(at.Unix())
 		err = cmp.Or(err, tx.DeleteExpiredIdempotencyRecords(at))
 	}

@@ -110,6 +110,7 @@ func TestSave(t *testing.T) {
 		{"", 2 * time.Hour, "x", nil, 0, 0},
 		{"a", time.Hour + time.Second, "x", errors.ErrUnsupported, -1, 1},
 		{"a", time.Hour + 2*time.Second, make(chan int), nil, -1, 0},
+		{"a", -365 * 24 * time.Hour, "x", nil, 1, 1}, // the clock was ahead
 	} {
 		q, err := records.Begin(who, "create-mailbox", tc.key, nil)
 		assert.NilError(t, err, "after the response to the last request")

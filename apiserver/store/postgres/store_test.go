@@ -151,6 +151,13 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// TestClockOffset checks that the clocks of this machine and of the server, which runs on it, agree.
+func TestClockOffset(t *testing.T) {
+	t.Parallel()
+	offset, err := openAt(t, postgrestest.URL(t), postgres.Options{}).ClockOffset(t.Context())
+	assert.Check(t, err == nil && offset.Abs() < 5*time.Second, "the offset is %s: %v", offset, err)
+}
+
 // openAt opens a store, which is closed when the test ends.
 func openAt(t *testing.T, url string, opts postgres.Options) *sqlstore.Store {
 	t.Helper()

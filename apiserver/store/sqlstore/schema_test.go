@@ -262,3 +262,19 @@ func objects(t *testing.T) (names []string) {
 	assert.Assert(t, len(names) >= 10, fmt.Sprint(names))
 	return names
 }
+
+// TestEvents checks that each time of an object is known as that of an event, which RepairTimes may set to now, or is
+// planned for the future.
+func TestEvents(t *testing.T) {
+	past := []string{"created_at", "updated_at", "revoked_at", "last_used_at", "sent_at", "verified_at"}
+	for _, d := range declared {
+		events := d.events()
+		for _, c := range events {
+			require(t, slices.Contains(past, c), "%s.%s: if its time may be in the future, list it in planned of the table; otherwise add it to this test, and RepairTimes sets it to now when a server's clock was wrong", d.name, c)
+		}
+		require(t, len(events) == 0 || events[0] == "created_at" && slices.Contains(d.columns, "id"), "%s has times of events, and lacks created_at or id, which RepairTimes needs", d.name)
+		for c, from := range d.planned {
+			require(t, slices.Contains(d.columns, c) && (from == "" || slices.Contains(events, from)), "%s has no column %s, or no event %q from which it is computed", d.name, c, from)
+		}
+	}
+}
