@@ -1,6 +1,6 @@
 // Package modeltest checks the service against a model of it. It contains only tests.
 //
-// TestModel is a stateful property test. It draws a random sequence of requests and time steps, sends
+// TestModel is a stateful property test. It draws a random sequence of requests, time steps and jumps of the clock, sends
 // each request to a real service through its http.Client, computes the expected response from a simple
 // model, and compares status, headers and the whole body. The model is a few slices of structs; it
 // follows the specification of the API and is not derived from the service's code. It takes ids and

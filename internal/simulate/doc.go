@@ -30,7 +30,7 @@
 // Meanwhile requests fail, responses are lost (fault_test.go), and the provider or the service
 // is killed (network_test.go). Time, ids and secrets come from the seed, and nothing waits. Each
 // step uses its own random source, so that it does the same if other steps are omitted; Shrink
-// (case_test.go) relies on this.
+// (case_test.go) relies on this. The clock of a replica may be wrong (event_test.go).
 //
 // # Chaos
 //

@@ -190,7 +190,9 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	defer func() { err = errors.Join(err, service.Close()) }()
 	clocks := &clockWatch{store: db, log: log, now: plane.Clock.Now}
 	clocks.check(ctx)
-	go clocks.run(ctx)
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	go clocks.run(watching)
 	if s.metrics != nil {
 		s.metrics.Watch(service, db, s.certificate)
 		s.metrics.WatchClock(clocks.Offset)
