@@ -235,6 +235,6 @@ func WithoutTriggers(t *testing.T, s store.Store, disable func()) {
 		assert.Check(h, is.ErrorContains(err, "run mailhostd doctor"), name)
 	}
 	equal(h, "accounts", len(read(h, store.Reader.Accounts)), 1)
-	h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(account.ID, at(1)) })
+	h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(account.ID, at(1), at(1)) })
 	h.mailbox(existing, "another")
 }
