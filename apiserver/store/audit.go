@@ -14,6 +14,8 @@ type AuditEntry struct {
 	// Operation is the id of an API operation or a name of package audit, such as expire-purchase.
 	Operation string
 	Subject   AuditSubject
+	// SubjectDetails describe the job of a workload, such as its run_id and actor.
+	SubjectDetails map[string]string
 	// RequestID and RemoteAddress are empty without a request or a network.
 	RequestID, RemoteAddress string
 	Changes                  []AuditChange

@@ -13,7 +13,9 @@ type Authorization struct {
 	CapabilityKey          string
 	// ResourceType and ResourceID restrict a capability grant, or are empty.
 	ResourceType, ResourceID string
-	CreatedAt                time.Time
+	// CreatedBy is the zero value if unknown.
+	CreatedBy AuditSubject
+	CreatedAt time.Time
 	// RevokedAt is zero until the grant is revoked.
 	RevokedAt time.Time
 }

@@ -11,6 +11,8 @@ type ServiceAccount struct {
 	SecretHash      []byte
 	Last4           string
 	CreatedByUserID string
+	// CreatedBy is the zero value if unknown.
+	CreatedBy AuditSubject
 	// Each of these times is zero if the event did not happen or is not planned.
 	ExpiresAt, LastUsedAt, RevokedAt time.Time
 	RevokedByUserID                  string

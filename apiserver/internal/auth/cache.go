@@ -97,7 +97,7 @@ func (c *cache) put(key string, e entry) {
 func distinct(grants []store.Authorization) []store.Authorization {
 	seen := map[store.Authorization]bool{}
 	return slices.DeleteFunc(grants, func(g store.Authorization) bool {
-		g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = "", "", "", time.Time{}
+		g.ID, g.SubjectType, g.SubjectID, g.CreatedBy, g.CreatedAt = "", "", "", store.AuditSubject{}, time.Time{}
 		duplicate := seen[g]
 		seen[g] = true
 		return duplicate

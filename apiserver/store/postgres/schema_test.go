@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,4 +95,28 @@ func describePostgres(t *testing.T, url string) map[string]bool {
 		}
 	}
 	return found
+}
+
+// TestCreatorsFromAuditLog checks that the migration finds the creators of existing service accounts and
+// grants in the audit log.
+func TestCreatorsFromAuditLog(t *testing.T) {
+	url := postgrestest.EmptyURL(t)
+	files, err := filepath.Glob("schema/*.sql")
+	assert.NilError(t, err)
+	for _, file := range files[:slices.Index(files, "schema/"+storetest.CreatorsMigration)+1] {
+		text, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		if filepath.Base(file) == storetest.CreatorsMigration {
+			execute(t, url, strings.ReplaceAll(storetest.BeforeCreators, "x''", "''"))
+		}
+		execute(t, url, string(text))
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	assert.NilError(t, err)
+	defer conn.Close(context.Background())
+	rows, err := conn.Query(t.Context(), storetest.SelectCreators)
+	assert.NilError(t, err)
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, storetest.Creators)
 }

@@ -278,3 +278,19 @@ func TestEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestCreatorsFromAuditLog checks that the migration finds the creators of existing service accounts and
+// grants in the audit log. TestCreatorsFromAuditLog in package postgres checks the other engine.
+func TestCreatorsFromAuditLog(t *testing.T) {
+	texts := migrations(t, sqliteSchema)
+	last := texts[storetest.CreatorsMigration]
+	maps.DeleteFunc(texts, func(name, _ string) bool { return name >= storetest.CreatorsMigration })
+	db := migrated(t, sqliteSchema, texts, func(text string) string { return text })
+	_, err := db.ExecContext(t.Context(), storetest.BeforeCreators+last)
+	assert.NilError(t, err)
+	var got []string
+	for _, row := range rowsOf(t, db, storetest.SelectCreators) {
+		got = append(got, row[0])
+	}
+	assert.DeepEqual(t, got, storetest.Creators)
+}

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 )
 
-// stored wraps a time, or a pointer to a time, a struct or a slice, in micros or asJSON, which
+// stored wraps a time, or a pointer to a time, a struct, a slice or a map, in micros or asJSON, which
 // convert it to the stored form and back. It returns any other value unchanged.
 func stored(v any) any {
 	switch v := v.(type) {
@@ -19,7 +20,7 @@ func stored(v any) any {
 	case *[]byte:
 		return v
 	}
-	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer && (t.Elem().Kind() == reflect.Slice || t.Elem().Kind() == reflect.Struct) {
+	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer && slices.Contains([]reflect.Kind{reflect.Struct, reflect.Slice, reflect.Map}, t.Elem().Kind()) {
 		return asJSON{v}
 	}
 	return v

@@ -17,7 +17,7 @@ SELECT t.id, t.account_id, t.title, t.description, t.category, t.status, t.attri
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Get Authorization
-SELECT t.id, t.account_id, t.grant_kind, t.subject_type, t.subject_id, t.capability_key, t.resource_type, t.resource_id, t.created_at, t.revoked_at
+SELECT t.id, t.account_id, t.grant_kind, t.subject_type, t.subject_id, t.capability_key, t.resource_type, t.resource_id, t.created_by_type, t.created_by_id, t.created_by_name, t.created_at, t.revoked_at
   FROM authorizations t
   WHERE t.account_id = $1 AND t.id = $2;
 
@@ -60,7 +60,7 @@ SELECT t.id, t.account_id, t.name, t.scope_type, t.scope_id, t.secret_hash, t.cr
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Get ServiceAccount
-SELECT t.id, t.account_id, t.name, t.public_id, t.secret_hash, t.last4, t.created_by_user_id, t.expires_at, t.last_used_at, t.revoked_at, t.revoked_by_user_id, t.created_at, t.updated_at
+SELECT t.id, t.account_id, t.name, t.public_id, t.secret_hash, t.last4, t.created_by_user_id, t.created_by_type, t.created_by_id, t.created_by_name, t.expires_at, t.last_used_at, t.revoked_at, t.revoked_by_user_id, t.created_at, t.updated_at
   FROM service_accounts t
   WHERE t.account_id = $1 AND t.id = $2;
 
@@ -157,10 +157,8 @@ DELETE FROM feedback AS t
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create Authorization
-SELECT version
-  FROM authorization_version;
-INSERT INTO authorizations (id, account_id, grant_kind, subject_type, subject_id, capability_key, resource_type, resource_id, created_at, revoked_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT MAX(c.at) FROM (SELECT CAST($9 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM authorizations WHERE created_at <= CAST($9 AS BIGINT) + 30000000 AND account_id = $2) c), $10)
+INSERT INTO authorizations (id, account_id, grant_kind, subject_type, subject_id, capability_key, resource_type, resource_id, created_by_type, created_by_id, created_by_name, created_at, revoked_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM authorizations WHERE account_id = $2) c), $13)
   ON CONFLICT DO NOTHING RETURNING created_at;
 SELECT version
   FROM authorization_version;
@@ -172,7 +170,7 @@ SELECT …
 SELECT version
   FROM authorization_version;
 UPDATE authorizations
-  SET id = $1, account_id = $2, grant_kind = $3, subject_type = $4, subject_id = $5, capability_key = $6, resource_type = $7, resource_id = $8, created_at = $9, revoked_at = $10
+  SET id = $1, account_id = $2, grant_kind = $3, subject_type = $4, subject_id = $5, capability_key = $6, resource_type = $7, resource_id = $8, created_by_type = $9, created_by_id = $10, created_by_name = $11, created_at = $12, revoked_at = $13
   WHERE id = $1;
 SELECT version
   FROM authorization_version;
@@ -423,10 +421,8 @@ DELETE FROM master_passwords AS t
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create ServiceAccount
-SELECT version
-  FROM authorization_version;
-INSERT INTO service_accounts (id, account_id, name, public_id, secret_hash, last4, created_by_user_id, expires_at, last_used_at, revoked_at, revoked_by_user_id, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c))
+INSERT INTO service_accounts (id, account_id, name, public_id, secret_hash, last4, created_by_user_id, created_by_type, created_by_id, created_by_name, expires_at, last_used_at, revoked_at, revoked_by_user_id, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (SELECT MAX(c.at) FROM (SELECT CAST($15 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($15 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
 SELECT version
   FROM authorization_version;
@@ -441,7 +437,7 @@ SELECT t.id
 SELECT version
   FROM authorization_version;
 UPDATE service_accounts
-  SET id = $1, account_id = $2, name = $3, public_id = $4, secret_hash = $5, last4 = $6, created_by_user_id = $7, expires_at = $8, last_used_at = $9, revoked_at = $10, revoked_by_user_id = $11, created_at = $12, updated_at = $13
+  SET id = $1, account_id = $2, name = $3, public_id = $4, secret_hash = $5, last4 = $6, created_by_user_id = $7, created_by_type = $8, created_by_id = $9, created_by_name = $10, expires_at = $11, last_used_at = $12, revoked_at = $13, revoked_by_user_id = $14, created_at = $15, updated_at = $16
   WHERE id = $1;
 SELECT version
   FROM authorization_version;
