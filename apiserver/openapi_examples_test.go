@@ -147,6 +147,7 @@ func (c *exampleCalls) all() {
 		"grant_kind": "capability", "subject_type": "service_account", "subject_id": account, "capability_key": "mailbox.view",
 	}).Str("id")
 	c.call(api.ListAuthorizations.Spec, nil, "subject_id", account)
+	c.call(api.ListCreations.Spec, nil)
 
 	c.call(api.ListAuditLog.Spec, nil, "limit", "1")
 

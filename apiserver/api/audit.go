@@ -5,14 +5,16 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // AuditEntry records a change in the account and its author, without values. It remains after the
 // deletion of the objects.
 type AuditEntry struct {
-	ID            int64         `json:"id"`
-	CreatedAt     string        `json:"created_at" format:"date-time" doc:"When the request arrived; unique and ascending in the account, unless the clock of a server was wrong"`
-	Operation     string        `json:"operation" doc:"Id of the operation, or the name of one outside the API, such as load-fixture"`
-	Subject       AuditSubject  `json:"subject"`
-	RequestID     *string       `json:"request_id" doc:"X-Request-Id of the request"`
-	RemoteAddress *string       `json:"remote_address" doc:"Null if the request did not come over a network"`
-	Changes       []AuditChange `json:"changes" nullable:"false"`
-	MoreChanges   int           `json:"more_changes" doc:"How many more changes the entry has than max_changes"`
+	ID        int64        `json:"id"`
+	CreatedAt string       `json:"created_at" format:"date-time" doc:"When the request arrived; unique and ascending in the account, unless the clock of a server was wrong"`
+	Operation string       `json:"operation" doc:"Id of the operation, or the name of one outside the API, such as load-fixture"`
+	Subject   AuditSubject `json:"subject"`
+	// SubjectDetails are null unless the subject is a workload.
+	SubjectDetails map[string]string `json:"subject_details" nullable:"true" doc:"What the token of a workload says of its job, such as run_id, actor and sha; null for other subjects"`
+	RequestID      *string           `json:"request_id" doc:"X-Request-Id of the request"`
+	RemoteAddress  *string           `json:"remote_address" doc:"Null if the request did not come over a network"`
+	Changes        []AuditChange     `json:"changes" nullable:"false"`
+	MoreChanges    int               `json:"more_changes" doc:"How many more changes the entry has than max_changes"`
 }
 
 // AuditSubject is the author of a change.

@@ -34,6 +34,22 @@ type ListAuthorizationsRequest struct {
 	IncludeRevoked bool   `query:"include_revoked" default:"false" doc:"Whether to include revoked ones, which it does not by default"`
 }
 
+// Creation names the creator of a service account or a grant. A grant that a service account inherited
+// was created by the service account's creator.
+type Creation struct {
+	ObjectType string        `json:"object_type" enum:"service_account,authorization"`
+	ObjectID   string        `json:"object_id" format:"uuid" doc:"Id of the service account or the authorization"`
+	CreatedBy  *AuditSubject `json:"created_by" doc:"Null if the creator is unknown"`
+}
+
+// ListCreationsRequest is the request for all creations, or those that descend from a subject.
+type ListCreationsRequest struct {
+	InAccount
+	SubjectType    string `query:"subject_type" enum:"user,group,service_account" doc:"Only what descends from a subject of this type"`
+	SubjectID      string `query:"subject_id" doc:"Only what descends from the subject with this id: what it created, what its service accounts created, and what a subject created with rights that only came from them; grants of these service accounts end with them and are left out"`
+	IncludeRevoked bool   `query:"include_revoked" default:"false" doc:"Whether to include what no longer works: what is revoked or expired, and grants of such service accounts"`
+}
+
 type GrantAuthorizationBody struct {
 	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin"`
 	SubjectType   string  `json:"subject_type" enum:"user,group,service_account"`
@@ -56,6 +72,9 @@ var authorizations = Kind{Tag: "Authorizations", Noun: "authorization", Descript
 var (
 	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", "List the account's authorizations", Spec{
 		Number: 2, ID: "list-authorizations", Kind: authorizations, Capability: vocab.CapAuthorizationView,
+	})
+	ListCreations = define[ListCreationsRequest, []Creation]("GET /auth/creations", "List who created the account's service accounts and authorizations", Spec{
+		ID: "list-creations", Kind: authorizations, Capability: vocab.CapAuthorizationView,
 	})
 	GetCaller = define[InAccount, Caller]("GET /auth/caller", "Read who the caller is, and the caller's grants", Spec{
 		ID: "get-caller", Kind: authorizations,

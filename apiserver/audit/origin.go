@@ -13,6 +13,8 @@ type Origin struct {
 	Operation string
 	// Subject makes the changes, the zero value if unknown.
 	Subject store.AuditSubject
+	// SubjectDetails describe the job of a workload; nil for other subjects.
+	SubjectDetails map[string]string
 	// RequestID and RemoteAddress are empty without a request or a network.
 	RequestID, RemoteAddress string
 	// Arrival is when the request arrived, or the zero time.

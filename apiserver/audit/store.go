@@ -29,16 +29,16 @@ type auditedStore struct {
 // Update implements store.Store.
 func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
-		t := &auditedTx{Tx: tx, account: store.AccountOf(ctx)}
+		t := &auditedTx{Tx: tx, account: store.AccountOf(ctx), request: s.originOf(ctx)}
 		tx.Observe(t.observe)
 		if err := fn(t); err != nil {
 			return err
 		}
-		origin := t.origin(s.originOf(ctx))
-		if origin.Arrival.IsZero() {
-			origin.Arrival = s.now()
+		arrival := t.request.Arrival
+		if arrival.IsZero() {
+			arrival = s.now()
 		}
-		return t.log(origin)
+		return t.log(arrival)
 	})
 }
 
@@ -46,6 +46,7 @@ func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error
 type auditedTx struct {
 	store.Tx
 	account    string    // of the request, or ""
+	request    Origin    // of the context
 	attributed Origin    // set by Attribute
 	own        Operation // set while AsSystem runs
 	// entries contains one entry per account and operation. An empty operation means the
@@ -91,33 +92,51 @@ func sameButForUpdatedAt(before, after store.Object) bool {
 	return reflect.DeepEqual(a.Interface(), after)
 }
 
+// Create implements store.Tx. It sets the creator of a service account and of a grant.
+func (t *auditedTx) Create(o store.Object) error {
+	switch o := o.(type) {
+	case *store.ServiceAccount:
+		o.CreatedBy = t.from(o.AccountID, string(t.own)).Subject
+	case *store.Authorization:
+		o.CreatedBy = t.from(o.AccountID, string(t.own)).Subject
+	}
+	return t.Tx.Create(o)
+}
+
 // origin returns the attributed origin, completed by the context's origin.
-func (t *auditedTx) origin(o Origin) Origin {
+func (t *auditedTx) origin() Origin {
+	o := t.request
 	if a := t.attributed; a.Operation != "" {
 		o.Operation, o.Fields, o.Subject = a.Operation, a.Fields, cmp.Or(o.Subject, a.Subject)
 	}
 	return o
 }
 
-// log writes the entries.
-func (t *auditedTx) log(transaction Origin) error {
+// from returns the origin of a change in an account. own is the operation of AsSystem, or "".
+func (t *auditedTx) from(accountID, own string) Origin {
+	o := t.origin()
+	switch {
+	case own != "":
+		return Origin{Subject: System, Operation: own}
+	case t.account != "" && accountID != t.account: // the subject in one account is not revealed to another
+		return Origin{Subject: System, Operation: o.Operation}
+	}
+	return o
+}
+
+// log writes the entries, with the arrival of the transaction's request.
+func (t *auditedTx) log(arrival time.Time) error {
 	for _, e := range t.entries {
-		from := transaction
-		if e.Operation != "" {
-			from = Origin{Subject: System, Operation: e.Operation}
-		}
+		from := t.from(e.AccountID, e.Operation)
 		if from.Operation == "" {
 			return ErrUnattributed
-		}
-		if t.account != "" && e.AccountID != t.account { // the subject in one account is not revealed to another
-			from = Origin{Operation: from.Operation, Subject: System}
 		}
 		for i := range e.Changes {
 			if e.Changes[i].Action == store.AuditUpdated && e.Changes[i].Fields == nil {
 				e.Changes[i].Fields = from.Fields
 			}
 		}
-		e.CreatedAt, e.Operation, e.Subject = transaction.Arrival, from.Operation, from.Subject
+		e.CreatedAt, e.Operation, e.Subject, e.SubjectDetails = arrival, from.Operation, from.Subject, from.SubjectDetails
 		e.RequestID, e.RemoteAddress = from.RequestID, from.RemoteAddress
 		if err := t.AddAuditEntry(e); err != nil {
 			return err

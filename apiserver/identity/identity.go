@@ -29,6 +29,8 @@ type User struct {
 	// Email, which the issuer must have verified, and Name describe the person; empty if the token
 	// does not contain them. People may choose their own Name, so show it beside the ID only.
 	Email, Name string
+	// Details describe the job of a workload for the audit log, such as its run_id and actor.
+	Details map[string]string
 	// ExpiresAt is when the access token expires; zero means never.
 	ExpiresAt time.Time
 }

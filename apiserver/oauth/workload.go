@@ -216,7 +216,7 @@ func (v *Verifier) workload(c claims) (identity.User, error) {
 			return false
 		})
 		if len(differing) == 0 {
-			return identity.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
+			return identity.User{ID: WorkloadUser(w.Name), Name: w.describe(names), Details: c.job()}, nil
 		}
 		// Only the owner of a workload may learn its claims: anybody can get a token of a public
 		// issuer.
@@ -230,6 +230,30 @@ func (v *Verifier) workload(c claims) (identity.User, error) {
 		return identity.User{}, errNoWorkload
 	}
 	return identity.User{}, invalid("the access token's claims match no trusted workload: " + strings.Join(problems, "; "))
+}
+
+// jobClaims name a job in the tokens of GitHub and GitLab.
+var jobClaims = []string{
+	"repository", "project_path", "ref", "sha", "workflow_ref", "run_id", "run_attempt", "pipeline_id", "job_id", "actor", "user_login",
+}
+
+// job returns the claims that say which job a token belongs to, and the pod of a Kubernetes token.
+func (c claims) job() map[string]string {
+	job := map[string]string{}
+	for _, name := range jobClaims {
+		switch value := c[name].(type) {
+		case string:
+			job[name] = value
+		case float64:
+			job[name] = strconv.FormatFloat(value, 'f', -1, 64)
+		}
+	}
+	cluster, _ := c["kubernetes.io"].(map[string]any)
+	pod, _ := cluster["pod"].(map[string]any)
+	if name, ok := pod["name"].(string); ok {
+		job["pod"] = name
+	}
+	return job
 }
 
 // describe returns claims with their values, as in "repository acme/mail, ref refs/heads/main".

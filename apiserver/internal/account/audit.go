@@ -41,7 +41,11 @@ func AuditEntry(e store.AuditEntry) api.AuditEntry {
 	}
 	return api.AuditEntry{
 		ID: e.ID, CreatedAt: timestamp(e.CreatedAt), Operation: e.Operation,
-		Subject:   api.AuditSubject{Type: e.Subject.Type, ID: optional(e.Subject.ID), Name: optional(e.Subject.Name)},
-		RequestID: optional(e.RequestID), RemoteAddress: optional(e.RemoteAddress), Changes: objects(e.Changes, change),
+		Subject:        auditSubject(e.Subject),
+		SubjectDetails: e.SubjectDetails, RequestID: optional(e.RequestID), RemoteAddress: optional(e.RemoteAddress), Changes: objects(e.Changes, change),
 	}
+}
+
+func auditSubject(s store.AuditSubject) api.AuditSubject {
+	return api.AuditSubject{Type: s.Type, ID: optional(s.ID), Name: optional(s.Name)}
 }

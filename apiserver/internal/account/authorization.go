@@ -16,6 +16,7 @@ import (
 // authorizationOperations binds the operations on authorizations to their rules.
 var authorizationOperations = []Operation{
 	read(api.ListAuthorizations, listAuthorizations),
+	read(api.ListCreations, listCreations),
 	read(api.GetCaller, getCaller),
 	change(api.GrantAuthorization, grantAuthorization),
 	remove(api.RevokeAuthorization, revokeAuthorization),

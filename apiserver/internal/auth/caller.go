@@ -22,6 +22,8 @@ type Caller struct {
 	Subjects []store.Subject
 	// UserID is empty for a service account; Email and Name are empty if unknown.
 	UserID, Email, Name string
+	// Details describe the job of a workload, for the audit log.
+	Details map[string]string
 	// ExpiresAt is when the credential expires; zero means never.
 	ExpiresAt time.Time
 	// Grants are shared between requests and must not be changed.

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -61,7 +62,24 @@ func callerOf(u identity.User) Caller {
 	if isShort(u.Name) && isPlain(u.Name) {
 		who.Name = u.Name
 	}
+	for name, value := range u.Details {
+		if who.Details == nil {
+			who.Details = map[string]string{}
+		}
+		who.Details[name] = printable(value)
+	}
 	return who
+}
+
+// printable escapes what isPlain refuses, and shortens a long text.
+func printable(s string) string {
+	if !isPlain(s) {
+		s = strings.Trim(strconv.QuoteToASCII(s), `"`)
+	}
+	if r := []rune(s); len(r) > maxSubjectLength {
+		s = string(r[:maxSubjectLength-1]) + "…"
+	}
+	return s
 }
 
 // AccessOf returns the accounts that the user of an access token may sign in to, or a 401.

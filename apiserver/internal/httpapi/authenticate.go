@@ -28,7 +28,7 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (auth.Caller, err
 	if who, err = h.Rules.Auth.Preauthorize(r.Context(), who, spec); err != nil {
 		return auth.Caller{}, err
 	}
-	p.Subject = subjectOf(who)
+	p.Subject, p.subjectDetails = subjectOf(who), who.Details
 	return who, mayChange(r, who, spec)
 }
 

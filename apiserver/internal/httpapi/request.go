@@ -97,6 +97,8 @@ type progress struct {
 	// identified returns the result of identify: the caller, or the authentication error. For a
 	// trusted caller it is set from the beginning.
 	identified func() (auth.Caller, error)
+	// subjectDetails describe the job of a workload that calls.
+	subjectDetails map[string]string
 	// caller is the authenticated caller, zero until then.
 	caller auth.Caller
 	// decoded is the decoded request of the operation; remoteAddress is the host that sent it.
@@ -157,7 +159,7 @@ func AsControlPlane(ctx context.Context) context.Context {
 func Origin(ctx context.Context) audit.Origin {
 	p := progressOf(ctx)
 	return audit.Origin{
-		Operation: p.Operation.ID, Subject: p.Subject, RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded),
+		Operation: p.Operation.ID, Subject: p.Subject, SubjectDetails: p.subjectDetails, RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded),
 	}
 }
 

@@ -4,7 +4,7 @@ package storetest
 const CreatorsMigration = "0005_creators.sql"
 
 // BeforeCreators fills a database of the schema before CreatorsMigration, in SQLite's SQL.
-// PostgreSQL needs '' for x''.
+// PostgreSQL needs ” for x”.
 const BeforeCreators = `
 INSERT INTO accounts (id, status, plan_id, cancels_at, next_plan_id, plan_changes_at, created_at, updated_at) VALUES ('a', '', '', 0, '', 0, 0, 0);
 INSERT INTO service_accounts (id, account_id, name, public_id, secret_hash, last4, created_by_user_id, expires_at, last_used_at, revoked_at, revoked_by_user_id, created_at, updated_at)

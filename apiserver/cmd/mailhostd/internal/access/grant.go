@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -71,12 +72,20 @@ func (c grantListCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarg
 	if !c.All {
 		*grants = slices.DeleteFunc(*grants, func(g api.Authorization) bool { return names.RevokedAt(g) != nil })
 	}
-	return c.PrintTable(p, grants, "There is no such grant.", grantRows(*grants, names, c.All))
+	creators, err := apiclient.Creators(ctx, t.Client)
+	if err != nil {
+		return err
+	}
+	return c.PrintTable(p, grants, "There is no such grant.", grantRows(*grants, names, creators, c.All))
 }
 
-// grantRows returns a table of grants, with a single row for a subject that may only plan.
-func grantRows(grants []api.Authorization, names grantNames, revoked bool) [][]string {
+// grantRows returns a table of grants, with a single row for a subject that may only plan. Without
+// creators, it has no column for them.
+func grantRows(grants []api.Authorization, names grantNames, creators map[string]api.AuditSubject, revoked bool) [][]string {
 	rows := [][]string{{"ID", "SUBJECT", "RIGHT", "IN", "GRANTED"}}
+	if creators != nil {
+		rows[0] = append(rows[0], "BY")
+	}
 	if revoked {
 		rows[0] = append(rows[0], "REVOKED")
 	}
@@ -86,6 +95,13 @@ func grantRows(grants []api.Authorization, names grantNames, revoked bool) [][]s
 			id, right = cli.Counted(g.Folded, "grant"), apiclient.PlanOnly
 		}
 		row := []string{id, names.subject(g.Authorization), right, names.scope(g.Authorization), cli.Minute(g.CreatedAt)}
+		if creators != nil {
+			by := "?"
+			if creator, ok := creators[g.ID]; ok {
+				by = apiclient.DescribeAuthor(creator)
+			}
+			row = append(row, by)
+		}
 		if revoked {
 			row = append(row, cli.Minute(names.RevokedAt(g.Authorization)))
 		}
@@ -147,7 +163,7 @@ func (c grantAddCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) 
 			fmt.Fprintf(w, "The %s %s has these rights already.\n", subjectType, subjectID)
 			return
 		}
-		cli.WriteTable(w, grantRows(granted, grantNames{apiclient.NewNames(ctx, t.Client)}, false))
+		cli.WriteTable(w, grantRows(granted, grantNames{apiclient.NewNames(ctx, t.Client)}, nil, false))
 	})
 }
 
@@ -155,14 +171,17 @@ type grantRemoveCommand struct {
 	Grants []cli.ID `arg:"" optional:"" name:"id" help:"Id of a grant, see mailhostd grant list."`
 	subjectFlags
 	rightsFlags
+	childrenFlag
 	cli.TargetFlags
 	cli.OutputFlags
 }
 
 func (grantRemoveCommand) Help() string {
 	return `Revokes grants by their ids, or all grants of a subject. --plan-only and --grant choose from the subject's grants.
+What the subject has created goes on working: it is listed, and --with-children revokes it too.
 
 Examples:
+  mailhostd grant remove --workload apply --with-children
   mailhostd grant remove --user jane
   mailhostd grant remove --group developers --plan-only
   mailhostd grant remove --user jane --grant mailbox.create --domain example.com`
@@ -179,42 +198,95 @@ func (c grantRemoveCommand) Validate() error {
 }
 
 func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
-	ids := c.Grants
-	if c.chosenSubject() {
-		var err error
-		if ids, err = c.ofSubject(ctx, t.Client); err != nil {
+	caller, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.InAccount{})
+	if err != nil {
+		return err
+	}
+	ids, subjects, err := c.choose(ctx, t.Client)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Revoked         []cli.ID      `json:"revoked"`
+		RevokedChildren []listedChild `json:"revoked_children"`
+		Remaining       []listedChild `json:"remaining"`
+	}{Revoked: []cli.ID{}}
+	revoke := func() error {
+		for _, id := range ids {
+			if _, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: string(id)}); err != nil {
+				return fmt.Errorf("grant %s: %w%s", id, err, done(len(out.Revoked), len(ids)))
+			}
+			out.Revoked = append(out.Revoked, id)
+		}
+		return nil
+	}
+	end := func() error {
+		if subjects == nil {
+			fmt.Fprintln(p.Stderr, "mailhostd: what was created with the grants may go on working, and can't be listed: that takes authorization.view")
+			return nil
+		}
+		children, err := c.end(ctx, p, t.Client, caller.SubjectID, c.again(ids, subjects), subjects)
+		out.RevokedChildren, out.Remaining = children.revoked, children.remaining
+		return err
+	}
+	steps := []func() error{revoke, end} // afterwards the subject creates no further children
+	if slices.Contains(subjects, apiclient.Subject{Type: caller.SubjectType, ID: caller.SubjectID}) {
+		slices.Reverse(steps) // the caller may revoke nothing afterwards
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
 			return err
 		}
 	}
-	for i, id := range ids {
-		_, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: string(id)})
-		switch {
-		case err != nil && i > 0:
-			return fmt.Errorf("grant %s: %w; %d of %d are revoked", id, err, i, len(ids))
-		case err != nil:
-			return fmt.Errorf("grant %s: %w", id, err)
+	return c.Print(p, out, func(w io.Writer) {
+		fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(out.Revoked), "grant"))
+		if len(out.RevokedChildren) > 0 {
+			fmt.Fprintln(w, "Revoked what was created with it:")
+			printChildren(w, out.RevokedChildren)
 		}
-	}
-	return c.Print(p, struct {
-		Revoked []cli.ID `json:"revoked"`
-	}{ids}, func(w io.Writer) {
-		fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(ids), "grant"))
 	})
 }
 
-// ofSubject returns the ids of the subject's grants with the chosen rights.
-func (c grantRemoveCommand) ofSubject(ctx context.Context, client *apiclient.Client) (ids []cli.ID, err error) {
-	in := &api.ListAuthorizationsRequest{}
+// again returns the command that revokes the children after this one.
+func (c grantRemoveCommand) again(ids []cli.ID, subjects []apiclient.Subject) string {
+	command := "mailhostd grant remove --with-children"
+	if !c.chosenSubject() {
+		for _, id := range ids {
+			command += " " + string(id)
+		}
+		return command
+	}
+	flag, id := "--"+strings.ReplaceAll(subjects[0].Type, "_", "-"), subjects[0].ID
+	if c.Workload != "" {
+		flag, id = "--workload", c.Workload
+	}
+	return command + " " + flag + " " + cli.Printable(id)
+}
+
+// choose returns the ids of the chosen grants, and their subjects: nil if the caller may not see them.
+func (c grantRemoveCommand) choose(ctx context.Context, client *apiclient.Client) (ids []cli.ID, subjects []apiclient.Subject, err error) {
+	in := &api.ListAuthorizationsRequest{IncludeRevoked: !c.chosenSubject()}
 	if in.SubjectType, in.SubjectID, err = c.subject(ctx, client); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	wanted, err := c.grants(ctx, client)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	grants, err := apiclient.Call(ctx, client, api.ListAuthorizations, in)
-	if err != nil {
-		return nil, err
+	if !c.chosenSubject() && apiclient.Denied(err) {
+		return c.Grants, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	if !c.chosenSubject() {
+		subjects = []apiclient.Subject{}
+		for _, g := range *grants {
+			if slices.Contains(c.Grants, cli.ID(g.ID)) {
+				subjects = append(subjects, apiclient.Subject{Type: g.SubjectType, ID: g.SubjectID})
+			}
+		}
+		return c.Grants, subjects, nil
 	}
 	for _, g := range *grants {
 		if !c.chosen() || slices.ContainsFunc(wanted, func(w api.GrantAuthorizationBody) bool {
@@ -223,8 +295,8 @@ func (c grantRemoveCommand) ofSubject(ctx context.Context, client *apiclient.Cli
 			ids = append(ids, cli.ID(g.ID))
 		}
 	}
-	if len(ids) == 0 {
-		return nil, fmt.Errorf("the %s %s has no such grant; see mailhostd grant list", in.SubjectType, in.SubjectID)
+	if len(ids) == 0 && !c.WithChildren {
+		return nil, nil, fmt.Errorf("the %s %s has no such grant; see mailhostd grant list", in.SubjectType, in.SubjectID)
 	}
-	return ids, nil
+	return ids, []apiclient.Subject{{Type: in.SubjectType, ID: in.SubjectID}}, nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -152,7 +151,7 @@ type tokenListCommand struct {
 type listedToken struct {
 	api.ServiceAccount
 	State string `json:"state"`
-	// CreatedBy is null if the caller may not see the audit log.
+	// CreatedBy is null if it is unknown, or if the caller may not see grants.
 	CreatedBy *api.AuditSubject   `json:"created_by"`
 	Grants    []api.Authorization `json:"grants"`
 }
@@ -168,7 +167,10 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarg
 	}
 	now := time.Now()
 	accounts = slices.DeleteFunc(accounts, func(a api.ServiceAccount) bool { return !c.All && apiclient.TokenState(a, now) != "active" })
-	creators := creatorsOf(ctx, t.Client, accounts)
+	creators, err := apiclient.Creators(ctx, t.Client)
+	if err != nil {
+		return err
+	}
 	tokens := []listedToken{}
 	rows := [][]string{{"NAME", "ID", "STATE", "EXPIRES", "LAST USED", "ENDS IN", "CREATED BY", "RIGHTS"}} // which can be long
 	names := grantNames{apiclient.NewNames(ctx, t.Client)}
@@ -191,110 +193,81 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t cli.ReadTarg
 }
 
 type tokenRevokeCommand struct {
-	Tokens       []string `arg:"" name:"token" help:"Id of a service account, or the name of one that works."`
-	WithChildren bool     `variable:"-" help:"Also revoke the service accounts that they have created, and those that these have. Without it they are listed, and go on working."`
+	Tokens []string `arg:"" name:"token" help:"Id of a service account, or the name of one that works."`
+	childrenFlag
 	cli.TargetFlags
 	cli.OutputFlags
 }
 
 func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
-	var revoked []api.ServiceAccount
+	caller, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.InAccount{})
+	if err != nil {
+		return err
+	}
+	var tokens []api.ServiceAccount
+	var own *api.ServiceAccount
+	var subjects []apiclient.Subject
+	command := "mailhostd token revoke --with-children"
 	for _, token := range c.Tokens { // find all tokens before revoking one
 		a, err := findToken(ctx, t.Client, token)
 		if err != nil {
 			return err
 		}
-		revoked = append(revoked, a)
+		subjects = append(subjects, apiclient.Subject{Type: vocab.SubjectServiceAccount, ID: a.ID})
+		command += " " + a.ID
+		if a.ID == caller.SubjectID {
+			own = &a
+		} else {
+			tokens = append(tokens, a)
+		}
 	}
-	children, err := childrenOf(ctx, t.Client, revoked)
-	if err != nil {
-		return err
-	}
-	if c.WithChildren {
-		revoked, children = append(revoked, children...), nil
-	}
-	caller, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.InAccount{})
-	if err != nil {
-		return err
-	}
-	if i := slices.IndexFunc(revoked, func(a api.ServiceAccount) bool { return a.ID == caller.SubjectID }); i >= 0 {
-		last := len(revoked) - 1 // revoke the caller's own token last, because the caller can revoke nothing afterwards
-		revoked[i], revoked[last] = revoked[last], revoked[i]
-	}
-	for i, a := range revoked {
+	revoked := []api.ServiceAccount{}
+	revoke := func(a api.ServiceAccount) error {
 		if _, err := apiclient.Call(ctx, t.Client, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: a.ID}); err != nil {
-			return fmt.Errorf("%q (%s): %w", a.Name, a.ID, err)
+			return fmt.Errorf("%q (%s): %w%s", a.Name, a.ID, err, done(len(revoked), max(len(revoked)+1, len(c.Tokens))))
 		}
 		if now, err := apiclient.Call(ctx, t.Client, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: a.ID}); err == nil {
-			revoked[i] = *now
+			a = *now
+		}
+		revoked = append(revoked, a)
+		return nil
+	}
+	for _, a := range tokens {
+		if err := revoke(a); err != nil {
+			return err
 		}
 	}
-	if len(children) > 0 {
-		fmt.Fprintln(p.Stderr, "mailhostd: these service accounts were created with what is revoked, and go on working; revoke them too, if they should not:")
-		for _, a := range children {
-			fmt.Fprintf(p.Stderr, "  %s %q\n", a.ID, a.Name)
+	// Afterwards a revoked token creates no further children.
+	children, err := c.end(ctx, p, t.Client, caller.SubjectID, command, subjects)
+	if err != nil {
+		return err
+	}
+	var grants []listedChild
+	for _, child := range children.revoked {
+		if child.Type != vocab.SubjectServiceAccount {
+			grants = append(grants, child)
+			continue
 		}
+		a, err := apiclient.Call(ctx, t.Client, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: child.ID})
+		if err != nil {
+			a = &api.ServiceAccount{ID: child.ID, AccountID: t.AccountID, Name: child.Name, ExpiresAt: child.ExpiresAt}
+		}
+		revoked = append(revoked, *a)
+	}
+	if own != nil { // the caller can revoke nothing afterwards
+		if err := revoke(*own); err != nil {
+			return err
+		}
+	}
+	if len(grants) > 0 {
+		fmt.Fprintln(p.Stderr, "mailhostd: these grants are revoked too:")
+		printChildren(p.Stderr, grants)
 	}
 	return c.Print(p, revoked, func(w io.Writer) {
 		for _, a := range revoked {
 			fmt.Fprintf(w, "Revoked %q (%s): its token no longer works.\n", a.Name, a.ID)
 		}
 	})
-}
-
-// childrenOf returns the active service accounts that descend from parents, as far as the caller may
-// read the audit log.
-func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceAccount) (children []api.ServiceAccount, err error) {
-	all, err := apiclient.Collect(apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}))
-	if apiclient.Denied(err) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	creators, descends, now := creatorsOf(ctx, c, all), map[string]bool{}, time.Now()
-	for _, a := range parents {
-		descends[a.ID] = true
-	}
-	for _, a := range all { // creators come before their children
-		by := creators[a.ID]
-		if descends[a.ID] || by.Type != vocab.SubjectServiceAccount || by.ID == nil || !descends[*by.ID] {
-			continue
-		}
-		if descends[a.ID] = true; apiclient.TokenState(a, now) == "active" {
-			children = append(children, a)
-		}
-	}
-	return children, nil
-}
-
-// creatorsOf maps service account ids to their creators, from the audit log. It omits ids with a
-// creation that the caller may not see.
-func creatorsOf(ctx context.Context, c *apiclient.Client, accounts []api.ServiceAccount) map[string]api.AuditSubject {
-	const pageSize = 100
-	creators, missing := map[string]api.AuditSubject{}, map[string]bool{}
-	for _, a := range accounts {
-		missing[a.ID] = true
-	}
-	for _, operation := range []audit.Operation{audit.Operation(api.CreateServiceAccount.ID), audit.InitAccount, audit.IssueOwnerToken} {
-		in := &api.ListAuditLogRequest{Operation: string(operation), Limit: pageSize}
-		for more := true; more && len(missing) > 0; {
-			page, err := apiclient.Call(ctx, c, api.ListAuditLog, in)
-			if err != nil {
-				return creators // creators are only for information
-			}
-			for _, e := range *page {
-				for _, change := range e.Changes {
-					if missing[change.ID] {
-						creators[change.ID] = e.Subject
-						delete(missing, change.ID)
-					}
-				}
-				in.Until = e.CreatedAt
-			}
-			more = len(*page) == pageSize
-		}
-	}
-	return creators
 }
 
 // findToken returns the service account with an id, or the active service account with a name.

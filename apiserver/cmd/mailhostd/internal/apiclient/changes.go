@@ -1,6 +1,19 @@
 package apiclient
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+import (
+	"maps"
+	"slices"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// Pairs returns the names with their values, sorted by name.
+func Pairs(details map[string]string) (pairs []string) {
+	for _, name := range slices.Sorted(maps.Keys(details)) {
+		pairs = append(pairs, name+" "+details[name])
+	}
+	return pairs
+}
 
 // ChangeGroup describes changes with the same action and kind: the first objects, and the number of further ones.
 type ChangeGroup struct {

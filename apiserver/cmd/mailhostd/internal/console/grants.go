@@ -76,22 +76,61 @@ func listGrants(v *visit) (view, error) {
 	return view{Template: "grants.html", Title: "Grants", Data: p}, nil
 }
 
+type grantRevocation struct {
+	grantRow
+	Children part[[]childRow]
+}
+
 func confirmGrantRevocation(v *visit) (view, error) {
-	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	g, err := v.grant()
 	if err != nil {
 		return view{}, err
 	}
-	i := slices.IndexFunc(*all, func(g api.Authorization) bool { return g.ID == v.PathValue("id") })
-	if i < 0 {
-		return view{}, notFound("There is no such grant, or it is revoked already.")
-	}
-	g := v.grantRow(apiclient.GrantRow{Authorization: (*all)[i]})
-	return view{Template: "grant-revoke.html", Title: "Revoke this grant?", Up: link{"/grants", "Grants"}, Data: g}, nil
+	p := grantRevocation{v.grantRow(apiclient.GrantRow{Authorization: g}), v.children(apiclient.Subject{Type: g.SubjectType, ID: g.SubjectID})}
+	return view{Template: "grant-revoke.html", Title: "Revoke this grant?", Up: link{"/grants", "Grants"}, Data: p}, nil
 }
 
+// grant returns the grant in the path.
+func (v *visit) grant() (api.Authorization, error) {
+	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	if err != nil {
+		return api.Authorization{}, err
+	}
+	i := slices.IndexFunc(*all, func(g api.Authorization) bool { return g.ID == v.PathValue("id") })
+	if i < 0 {
+		return api.Authorization{}, notFound("There is no such grant, or it is revoked already.")
+	}
+	return (*all)[i], nil
+}
+
+// revokeGrant revokes a grant first, so that its subject creates nothing further, unless it may be the
+// visitor's own.
 func revokeGrant(v *visit) (view, error) {
-	_, err := call(v, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: v.PathValue("id")})
-	return view{RedirectTo: "/grants" + queryOf("done", "grant-revoked")}, err
+	revoke := func() error {
+		_, err := call(v, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: v.PathValue("id")})
+		return err
+	}
+	steps := []func() error{revoke}
+	if v.PostFormValue("children") != "" {
+		g, err := v.grant()
+		if err != nil {
+			return view{}, err
+		}
+		caller, err := call(v, api.GetCaller, &api.InAccount{})
+		if err != nil {
+			return view{}, err
+		}
+		steps = append(steps, func() error { return v.revokeChildren(apiclient.Subject{Type: g.SubjectType, ID: g.SubjectID}) })
+		if slices.ContainsFunc(caller.Grants, func(own api.Authorization) bool { return own.ID == g.ID }) {
+			slices.Reverse(steps)
+		}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return view{}, err
+		}
+	}
+	return view{RedirectTo: "/grants" + queryOf("done", "grant-revoked")}, nil
 }
 
 // grantIDs matches the ids in the audit log's name of a grant, such as "mailbox.view in domain <id> for

@@ -152,6 +152,7 @@ var functions = template.FuncMap{
 	"author":  authorOf,
 	"sender":  senderOf,
 	"visitor": visitorOf,
+	"pairs":   apiclient.Pairs,
 }
 
 // queryOf returns a query of alternating names and values. It omits empty values.

@@ -36,7 +36,9 @@ func auditLine(e auditEntry) any {
 		RequestID     string            `json:"request_id"`
 		RemoteAddress string            `json:"remote_address"`
 		Changes       []api.AuditChange `json:"changes"`
-	}{e.ID, e.CreatedAt, e.AccountID, e.Operation, e.Subject, api.Value(e.RequestID), api.Value(e.RemoteAddress), changes}
+		// SubjectDetails are left out for a subject other than a workload.
+		SubjectDetails map[string]string `json:"subject_details,omitempty"`
+	}{e.ID, e.CreatedAt, e.AccountID, e.Operation, e.Subject, api.Value(e.RequestID), api.Value(e.RemoteAddress), changes, e.SubjectDetails}
 }
 
 // auditBlock is the number of lines with columns aligned to each other. They are buffered in memory.
@@ -56,11 +58,19 @@ func auditText(w io.Writer) (printEntry func(auditEntry) error, flush func()) {
 			rows = nil
 		}
 		rows = append(rows, []string{
-			e.CreatedAt, e.AccountID, e.Operation, apiclient.DescribeAuthor(e.Subject),
+			e.CreatedAt, e.AccountID, e.Operation, apiclient.DescribeAuthor(e.Subject) + describeJob(e.SubjectDetails),
 			api.Value(e.RequestID), api.Value(e.RemoteAddress), describeChanges(e.Changes),
 		})
 		return nil
 	}, flush
+}
+
+// describeJob returns a text such as " [actor jane, run_id 17]", or "".
+func describeJob(details map[string]string) string {
+	if len(details) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(apiclient.Pairs(details), ", ") + "]"
 }
 
 // describeChanges returns a text such as "created mailbox a@example.com; updated
