@@ -82,7 +82,7 @@ type grantRevocation struct {
 }
 
 func confirmGrantRevocation(v *visit) (view, error) {
-	g, err := v.grant()
+	g, err := v.grant(false)
 	if err != nil {
 		return view{}, err
 	}
@@ -91,8 +91,8 @@ func confirmGrantRevocation(v *visit) (view, error) {
 }
 
 // grant returns the grant in the path.
-func (v *visit) grant() (api.Authorization, error) {
-	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+func (v *visit) grant(revoked bool) (api.Authorization, error) {
+	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{IncludeRevoked: revoked})
 	if err != nil {
 		return api.Authorization{}, err
 	}
@@ -112,7 +112,7 @@ func revokeGrant(v *visit) (view, error) {
 	}
 	steps := []func() error{revoke}
 	if v.PostFormValue("children") != "" {
-		g, err := v.grant()
+		g, err := v.grant(true) // also after a revocation that failed half way
 		if err != nil {
 			return view{}, err
 		}
