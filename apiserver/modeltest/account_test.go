@@ -40,7 +40,7 @@ func (m *machine) beginAccount() {
 		m.fail("a new account has not one grant, that of its owner")
 	}
 	m.account.ownerID, _ = grants[0].(obj)["subject_id"].(string)
-	m.grants = []*grant{{kind: "account_owner", subjectType: "user", subjectID: m.account.ownerID}}
+	m.grants = []*grant{{kind: "account_owner", subjectType: "user", subjectID: m.account.ownerID, creator: learn(func(any) error { return nil })}}
 	m.do(m.theOwner(), m.listGrants(url.Values{}))
 	m.do(m.theOwner(), m.listWorkspaces().page(1, 25))
 	m.askUnder("", m.theOwner(), m.newWorkspace(obj{"name": "Sales"}, nil))

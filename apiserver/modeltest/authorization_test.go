@@ -14,6 +14,7 @@ type grant struct {
 	subjectType, subjectID               string
 	capability, resourceType, resourceID string
 	created, revokedAt                   time.Time
+	creator                              any
 	// inheritedBy is the service account that inherited it, until its id is known.
 	inheritedBy *serviceAccount
 }
@@ -128,7 +129,8 @@ func (m *machine) grant(body obj, faults []problem) operation {
 		method: "POST", path: "/auth/authorizations", body: body, capability: "authorization.manage", keyed: true, faults: faults,
 		then: func(who *caller) want {
 			g := &grant{
-				kind: member("grant_kind"), subjectType: member("subject_type"), subjectID: member("subject_id"),
+				creator: m.subjectOf(who),
+				kind:    member("grant_kind"), subjectType: member("subject_type"), subjectID: member("subject_id"),
 				capability: member("capability_key"), resourceType: member("resource_type"), resourceID: canonical(member("resource_id")),
 			}
 			if !m.mayGrant(who, g) {

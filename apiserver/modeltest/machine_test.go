@@ -152,7 +152,7 @@ func (m *machine) actions() []action {
 		{3, m.createPassword}, {2, m.renamePassword}, {1, m.deletePassword}, {2, m.readPasswords},
 		{2, m.createWorkspace}, {1, m.readWorkspaces},
 		{1, m.revokeServiceAccount}, {2, m.readServiceAccounts},
-		{2, m.grantAuthorization}, {2, m.revokeAuthorization}, {2, m.readAuthorizations}, {1, m.readCaller}, {1, m.readAuditLog},
+		{2, m.grantAuthorization}, {2, m.revokeAuthorization}, {2, m.readAuthorizations}, {1, m.readCreations}, {1, m.readCaller}, {1, m.readAuditLog},
 		{2, m.claimIP}, {1, m.claimManyIPs}, {2, m.releaseIP}, {2, m.readIPs},
 		{1, m.submitFeedback}, {1, m.reuseKey},
 		{3, m.changePlan}, {1, m.readAccount}, {1, m.cancelPlan},

@@ -13,6 +13,7 @@ type serviceAccount struct {
 	number                int
 	id, name, token       string
 	publicID, createdBy   string
+	creator               any
 	expiresAt, lastUsedAt time.Time
 	usedBefore            time.Time // the last use before that
 	revokedAt             time.Time
@@ -84,6 +85,33 @@ func (m *machine) lastUse(a *serviceAccount) any {
 	})
 }
 
+// subjectOf returns the caller as the creator of an object.
+func (m *machine) subjectOf(who *caller) any {
+	if who.account == nil {
+		return obj{"type": "user", "id": m.account.ownerID, "name": nil}
+	}
+	return obj{"type": "service_account", "id": who.account.id, "name": who.account.name}
+}
+
+// readCreations lists who created the service accounts and grants that work.
+func (m *machine) readCreations() {
+	m.do(m.caller(), operation{
+		method: "GET", path: "/auth/creations", capability: "authorization.view", reads: true,
+		then: func(*caller) want {
+			list := func(typ string, id *string, by any) obj {
+				return obj{"object_type": typ, "object_id": m.learnID(id), "created_by": by}
+			}
+			items := render(m.serviceAccounts, func(a *serviceAccount) bool { return a.refusal(m.now()) == "" }, func(a *serviceAccount) obj {
+				return list("service_account", &a.id, a.creator)
+			})
+			return ok(append(append([]any{}, items...), render(m.grants, func(g *grant) bool {
+				a := m.serviceAccountOf(everything, g.subjectID)
+				return g.revokedAt.IsZero() && (a == nil || a.refusal(m.now()) == "")
+			}, func(g *grant) obj { return list("authorization", &g.id, g.creator) })...))
+		},
+	})
+}
+
 // userOf returns the id of the caller's user, or "" for a service account.
 func (m *machine) userOf(who *caller) string {
 	if who.owner {
@@ -125,12 +153,12 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 			if !expires {
 				ends = limit
 			}
-			a := &serviceAccount{number: len(m.serviceAccounts) + 1, name: body["name"].(string), createdBy: m.userOf(who), expiresAt: ends}
+			a := &serviceAccount{number: len(m.serviceAccounts) + 1, name: body["name"].(string), createdBy: m.userOf(who), creator: m.subjectOf(who), expiresAt: ends}
 			out := m.serviceAccountObject(a)
 			out["token"] = learnText(&a.token, tokenForm)
 			for _, g := range m.grantsOf(who) {
 				inherited := *g
-				inherited.id, inherited.created, inherited.inheritedBy = "", time.Time{}, a
+				inherited.id, inherited.created, inherited.inheritedBy, inherited.creator = "", time.Time{}, a, a.creator
 				m.grants = append(m.grants, &inherited)
 			}
 			m.serviceAccounts = append(m.serviceAccounts, a)

@@ -232,7 +232,7 @@ var exercises = map[string]exercise{
 }
 
 // unused are the operations without a method of the client.
-var unused = []string{"create-workspace", "get-workspace", "list-audit-log"}
+var unused = []string{"create-workspace", "get-workspace", "list-audit-log", "list-creations"}
 
 // one returns the exercise of a call that returns an object.
 func one[T any](do func(context.Context, *client.Client, subjects) (*T, error)) exercise {

@@ -52,18 +52,14 @@ func listCreations(c *Call, r store.Reader, in *api.ListCreationsRequest) (*[]ap
 
 // descendants returns the ids of the service accounts and grants that descend from the subjects that
 // isRoot selects. An object descends if its creator is such a subject or a service account that
-// descends, or could not have created it without grants that descend. Times play no part, because
-// clocks may have been wrong.
+// descends, or could not have created it without grants that descend. The order of grants tells what a
+// creator had, because clocks may have been wrong; a service account is as old as its first grant.
 func descendants(isRoot func(store.Subject) bool, accounts []store.ServiceAccount, grants []store.Authorization) map[string]bool {
 	descends, received := map[string]bool{}, map[store.Subject][]store.Authorization{}
 	var ofGroups []store.Authorization
-	for _, g := range grants {
-		s := store.Subject{Type: g.SubjectType, ID: g.SubjectID}
-		if received[s] = append(received[s], g); s.Type == vocab.SubjectGroup {
-			ofGroups = append(ofGroups, g)
-		}
-	}
-	made := func(by store.AuditSubject, needs func(borrowed []store.Authorization) []store.Authorization) bool {
+	// made reports whether a creator has made an object that needs some rights, or all that the
+	// creator has.
+	made := func(by store.AuditSubject, needs ...store.Authorization) bool {
 		s := store.Subject{Type: by.Type, ID: by.ID}
 		if isRoot(s) || s.Type == vocab.SubjectServiceAccount && descends[s.ID] {
 			return true
@@ -81,23 +77,33 @@ func descendants(isRoot func(store.Subject) bool, accounts []store.ServiceAccoun
 				own.Grants = append(own.Grants, g)
 			}
 		}
-		return borrowed != nil && slices.ContainsFunc(needs(borrowed), func(g store.Authorization) bool { return !own.MayGrant(g) })
+		if needs == nil {
+			needs = borrowed
+		}
+		return borrowed != nil && slices.ContainsFunc(needs, func(g store.Authorization) bool { return !own.MayGrant(g) })
 	}
-	inherited := func(borrowed []store.Authorization) []store.Authorization { return borrowed }
-	for found := true; found; {
-		found = false
-		for _, a := range accounts {
-			if !descends[a.ID] && made(a.CreatedBy, inherited) {
-				descends[a.ID], found = true, true
-			}
+	younger := map[string]store.ServiceAccount{} // than the grants so far
+	for _, a := range accounts {
+		younger[a.ID] = a
+	}
+	creators := map[string]store.AuditSubject{}
+	for _, g := range grants {
+		if a, ok := younger[g.SubjectID]; ok {
+			descends[a.ID], creators[a.ID] = made(a.CreatedBy), a.CreatedBy
+			delete(younger, a.ID)
 		}
-		for _, g := range grants {
-			if !descends[g.ID] && made(g.CreatedBy, func([]store.Authorization) []store.Authorization {
-				return []store.Authorization{g, {GrantKind: vocab.GrantCapability, CapabilityKey: string(vocab.CapAuthorizationManage)}}
-			}) {
-				descends[g.ID], found = true, true
-			}
+		needs := []store.Authorization{g}
+		if creators[g.SubjectID] != g.CreatedBy { // otherwise it may be inherited, which takes no right
+			needs = append(needs, store.Authorization{GrantKind: vocab.GrantCapability, CapabilityKey: string(vocab.CapAuthorizationManage)})
 		}
+		descends[g.ID] = made(g.CreatedBy, needs...)
+		s := store.Subject{Type: g.SubjectType, ID: g.SubjectID}
+		if received[s] = append(received[s], g); s.Type == vocab.SubjectGroup {
+			ofGroups = append(ofGroups, g)
+		}
+	}
+	for _, a := range younger {
+		descends[a.ID] = made(a.CreatedBy)
 	}
 	return descends
 }

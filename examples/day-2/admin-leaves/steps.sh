@@ -2,5 +2,5 @@
 mailhostd token create jane
 mailhostd grant add --user jane --grant account_owner
 mailhostd token revoke jane --with-children
-mailhostd grant remove $(mailhostd grant list --no-json | awk '/user jane/ { print $1 }')
+mailhostd grant remove --user jane --with-children
 ! mailhostd grant list --no-json | grep jane

@@ -35,7 +35,7 @@ func TestTrustedWorkloads(t *testing.T) {
 	job := func(i *mailhostdtest.Issuer, audience string, changes map[string]any) *apitest.Client {
 		claims := map[string]any{
 			"sub": "repo:acme/mail:environment:production", "repository": "acme/mail", "repository_owner": "acme", "event_name": "push",
-			"ref": "refs/heads/main", "environment": "production", "job_workflow_ref": "acme/mail/.github/workflows/mail.yml@refs/heads/main",
+			"ref": "refs/heads/main", "environment": "production", "run_id": "1658821493", "actor": "octo\u202ecat", "sha": strings.Repeat("4f", 200), "job_workflow_ref": "acme/mail/.github/workflows/mail.yml@refs/heads/main",
 		}
 		maps.Copy(claims, changes)
 		c := s.As(t, owner)
@@ -53,9 +53,9 @@ func TestTrustedWorkloads(t *testing.T) {
 	plan.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
 	plan.Do(http.MethodPost, "/auth/service-accounts", map[string]any{"name": "made-by-ci"}).Want(http.StatusForbidden)
 	apply.Do(http.MethodGet, "/domains", nil).Want(http.StatusOK)
-	apply.Do(http.MethodPost, "/auth/service-accounts", map[string]any{"name": "made-by-ci"}).Want(http.StatusCreated)
+	left := apply.Do(http.MethodPost, "/auth/service-accounts", map[string]any{"name": "made-by-ci"}).Want(http.StatusCreated)
 	_, log, _ := mailhostdtest.RunWith(t, environ, "audit")
-	for _, want := range []string{"workload:apply", "environment production, repository acme/mail"} {
+	for _, want := range []string{"workload:apply", "environment production, repository acme/mail", `actor octo\u202ecat, `, "run_id 1658821493, sha " + strings.Repeat("4f", 127) + "…"} {
 		assert.Check(t, strings.Contains(log, want), "the audit log does not have %q:\n%s", want, log)
 	}
 
@@ -70,10 +70,16 @@ func TestTrustedWorkloads(t *testing.T) {
 	}
 	job(gitlab, "https://mail.example.com", map[string]any{"project_path": "acme/mail", "ref_protected": "true"}).Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
 
-	if code, _, problem := mailhostdtest.RunWith(t, environ, "grant", "remove", grant[0].ID); code != 0 {
-		t.Fatal(problem)
-	}
+	// What the job has left behind is named, and ends.
+	code, _, listed := mailhostdtest.RunWith(t, environ, "grant", "remove", grant[0].ID)
+	assert.Assert(t, code == 0 && strings.Contains(listed, "service_account "+left.Str("id")+`: "made-by-ci", expires never`), listed)
 	apply.Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
+	byCI := s.As(t, owner)
+	byCI.Token = left.Str("token")
+	byCI.Do(http.MethodGet, "/domains", nil).Want(http.StatusOK)
+	code, _, problem := mailhostdtest.RunWith(t, environ, "grant", "remove", "--workload", "apply", "--with-children")
+	assert.Assert(t, code == 0, problem)
+	byCI.Do(http.MethodGet, "/domains", nil).Want(http.StatusUnauthorized)
 }
 
 // TestUnknownWorkloads checks that doctor and the start of a server name the workloads with grants that the trust file
