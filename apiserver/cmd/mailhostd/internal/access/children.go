@@ -42,7 +42,10 @@ func listChildren(children []apiclient.Child, names grantNames) []listedChild {
 func printChildren(w io.Writer, children []listedChild) {
 	for _, child := range children {
 		name, by := cli.Printable(child.Name), ""
-		if child.Type == vocab.SubjectServiceAccount {
+		switch {
+		case child.Name == "":
+			name = "you may not see its name and expiry"
+		case child.Type == vocab.SubjectServiceAccount:
 			name = fmt.Sprintf("%q, expires %s", child.Name, cmp.Or(cli.Minute(child.ExpiresAt), "never"))
 		}
 		if child.CreatedBy != nil {
