@@ -157,8 +157,10 @@ DELETE FROM feedback AS t
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create Authorization
+SELECT version
+  FROM authorization_version;
 INSERT INTO authorizations (id, account_id, grant_kind, subject_type, subject_id, capability_key, resource_type, resource_id, created_by_type, created_by_id, created_by_name, created_at, revoked_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM authorizations WHERE account_id = $2) c), $13)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, (SELECT MAX(c.at) FROM (SELECT CAST($12 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM authorizations WHERE created_at <= CAST($12 AS BIGINT) + 30000000 AND account_id = $2) c), $13)
   ON CONFLICT DO NOTHING RETURNING created_at;
 SELECT version
   FROM authorization_version;
@@ -421,8 +423,10 @@ DELETE FROM master_passwords AS t
   WHERE t.account_id = $1 AND t.id = $2;
 
 -- Create ServiceAccount
+SELECT version
+  FROM authorization_version;
 INSERT INTO service_accounts (id, account_id, name, public_id, secret_hash, last4, created_by_user_id, created_by_type, created_by_id, created_by_name, expires_at, last_used_at, revoked_at, revoked_by_user_id, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (SELECT MAX(c.at) FROM (SELECT CAST($15 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($15 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE account_id = $2) c))
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (SELECT MAX(c.at) FROM (SELECT CAST($15 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE created_at <= CAST($15 AS BIGINT) + 30000000 AND account_id = $2) c), (SELECT MAX(c.at) FROM (SELECT CAST($15 AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM service_accounts WHERE created_at <= CAST($15 AS BIGINT) + 30000000 AND account_id = $2) c))
   ON CONFLICT DO NOTHING RETURNING created_at;
 SELECT version
   FROM authorization_version;
