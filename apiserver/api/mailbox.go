@@ -117,6 +117,12 @@ type ExportMailboxesBody struct {
 	Mailboxes []string `json:"mailboxes,omitzero" nullable:"true" doc:"Mailbox UUIDs or addresses: those only, none of an empty list"`
 }
 
+// ExportColumns are the columns of an export, as in its first line.
+var ExportColumns = []string{
+	"id", "primary_email", "first_name", "last_name", "domain_name", "status",
+	"quota_allowed", "quota_used", "workspace_name", "created_at",
+}
+
 type MailboxRequest struct {
 	InAccount
 	Mailbox string `path:"mailbox" doc:"Mailbox UUID or primary address"`

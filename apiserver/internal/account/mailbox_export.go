@@ -60,10 +60,7 @@ func exportMailboxes(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*
 func (c *Call) writeExport(out io.Writer, filter store.MailboxFilter) error {
 	w := csv.NewWriter(out)
 	w.UseCRLF = true // RFC 4180
-	_ = w.Write([]string{
-		"id", "primary_email", "first_name", "last_name", "domain_name", "status",
-		"quota_allowed", "quota_used", "workspace_name", "created_at",
-	}) // Flush reports the error
+	_ = w.Write(api.ExportColumns) // Flush reports the error
 	err := c.eachExported(filter, func(m store.Mailbox) error {
 		return w.Write(csvfile.Neutral(m.ID, m.Address(), m.FirstName, m.LastName, m.DomainName, m.State.At(c.Arrival),
 			strconv.FormatInt(m.QuotaAllowed, 10), strconv.FormatInt(m.QuotaUsed, 10), m.WorkspaceName, timestamp(m.CreatedAt)))
