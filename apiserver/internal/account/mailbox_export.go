@@ -59,7 +59,7 @@ func exportMailboxes(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*
 // writeExport writes the rows while it reads them.
 func (c *Call) writeExport(out io.Writer, filter store.MailboxFilter) error {
 	w := csv.NewWriter(out)
-	w.UseCRLF = true // RFC 4180
+	w.UseCRLF = true               // RFC 4180
 	_ = w.Write(api.ExportColumns) // Flush reports the error
 	err := c.eachExported(filter, func(m store.Mailbox) error {
 		return w.Write(csvfile.Neutral(m.ID, m.Address(), m.FirstName, m.LastName, m.DomainName, m.State.At(c.Arrival),
