@@ -166,6 +166,7 @@ func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
+		slices.SortStableFunc(k.Want, func(a, b string) int { return strings.Count(a, "null") - strings.Count(b, "null") })
 		c.differ(place, oneOf(k.Want), k.Got)
 	case *kind.Required:
 		for _, name := range k.Missing {

@@ -29,6 +29,7 @@ type commandLine struct {
 	Init    access.InitCommand   `cmd:"" group:"Start:" help:"Create an account and print its id and a token, as JSON."`
 	Serve   serve.Command        `cmd:"" group:"Start:" help:"Serve the API."`
 	Try     serve.TryCommand     `cmd:"" group:"Start:" help:"Run a command, such as terraform test, with a server and an account that are gone afterwards."`
+	Proxy   serve.ProxyCommand   `cmd:"" group:"Start:" help:"Pass requests on to a host of the API, and compare its responses with the contract."`
 	OpenAPI serve.OpenAPICommand `cmd:"" group:"Start:" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
 
 	Account access.AccountCommand `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list, show and delete accounts."`

@@ -37,18 +37,10 @@ func (TryCommand) Help() string {
 }
 
 func (c TryCommand) Validate() error {
-	if len(c.argv()) == 0 {
+	if len(argvOf(c.Command)) == 0 {
 		return errors.New("name the command, for instance: mailhostd try -- terraform test")
 	}
 	return cmp.Or(checkAddress("--listen", c.Listen), checkAddress("--control-listen", c.ControlListen))
-}
-
-// argv returns the command without a leading --.
-func (c TryCommand) argv() []string {
-	if len(c.Command) > 0 && c.Command[0] == "--" {
-		return c.Command[1:]
-	}
-	return c.Command
 }
 
 // Run serves until the command ends.
@@ -75,41 +67,15 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 			return err
 		}
 		plane.Keep(account)
-		argv, urls := c.argv(), []string{s.url(), urlOf(s.control.Addr().String())}
-		command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
-		command.Stdin, command.Stdout, command.Stderr = p.Stdin, cli.Raw(p.Stdout), cli.Raw(p.Stderr)
-		// The command must use no other account. For a duplicate variable, the last value counts.
-		command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
-		command.Env = append(command.Env, "MAILHOST_BASE_URL="+urls[0], "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urls[1])
-		command.Env = append(command.Env, withoutProxy(p.Environ, urls)...)
-		signals := make(chan os.Signal, 8)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-		group := startSentinel(serving)
-		if err := command.Start(); err != nil {
-			return &cli.ExitError{Code: 127, Err: err}
+		urls := []string{s.url(), urlOf(s.control.Addr().String())}
+		wait, err := startCommand(ctx, p, argvOf(c.Command), urls,
+			"MAILHOST_BASE_URL="+urls[0], "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urls[1])
+		if err != nil {
+			return err
 		}
-		waited := make(chan error, 1)
-		go func() { waited <- command.Wait() }()
 		go func() {
 			defer stop()
-			var last os.Signal // to the group
-			var at time.Time
-			for {
-				select {
-				case received := <-signals:
-					switch {
-					case received == last && time.Since(at) < sentinelDelay: // timeout(1) signals this program and the group
-					case group.receives(received):
-						group, last, at = startSentinel(serving), received, time.Now()
-					default:
-						_ = command.Process.Signal(received) // the command may have ended
-					}
-				case err := <-waited:
-					signal.Stop(signals)
-					ended <- exitOf(err)
-					return
-				}
-			}
+			ended <- wait()
 		}()
 		return nil
 	})
@@ -117,6 +83,54 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 		return err
 	}
 	return <-ended
+}
+
+// argvOf returns a command without a leading --.
+func argvOf(command []string) []string {
+	if len(command) > 0 && command[0] == "--" {
+		return command[1:]
+	}
+	return command
+}
+
+// startCommand starts a command with further environment variables, for servers at urls, and passes signals
+// on to it. wait returns an error with its exit code.
+func startCommand(ctx context.Context, p cli.Program, argv, urls []string, environ ...string) (wait func() error, err error) {
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	command := exec.CommandContext(running, argv[0], argv[1:]...)
+	command.Stdin, command.Stdout, command.Stderr = p.Stdin, cli.Raw(p.Stdout), cli.Raw(p.Stderr)
+	// The command must use no other account. For a duplicate variable, the last value counts.
+	command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
+	command.Env = slices.Concat(command.Env, environ, withoutProxy(p.Environ, urls))
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	group := startSentinel(running)
+	if err := command.Start(); err != nil {
+		stop()
+		return nil, &cli.ExitError{Code: 127, Err: err}
+	}
+	waited := make(chan error, 1)
+	go func() { waited <- command.Wait() }()
+	return func() error {
+		defer stop()
+		var last os.Signal // to the group
+		var at time.Time
+		for {
+			select {
+			case received := <-signals:
+				switch {
+				case received == last && time.Since(at) < sentinelDelay: // timeout(1) signals this program and the group
+				case group.receives(received):
+					group, last, at = startSentinel(running), received, time.Now()
+				default:
+					_ = command.Process.Signal(received) // the command may have ended
+				}
+			case err := <-waited:
+				signal.Stop(signals)
+				return exitOf(err)
+			}
+		}
+	}, nil
 }
 
 // withoutProxy returns the variables that keep a proxy away from loopback addresses and URLs. Some programs read

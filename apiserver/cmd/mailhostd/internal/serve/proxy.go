@@ -1,0 +1,202 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/proxy"
+)
+
+// ProxyCommand compares a host with the contract.
+type ProxyCommand struct {
+	Upstream string   `required:"" variable:"-" placeholder:"URL" help:"URL of the host, as in MAILHOST_BASE_URL: the part before /v1."`
+	Listen   string   `variable:"-" default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:4566; a port alone is on 127.0.0.1. Default: any free port."`
+	ReadOnly bool     `variable:"-" help:"Pass on only requests that change nothing. Another one gets a 403 that says so."`
+	Report   notEmpty `variable:"-" placeholder:"FILE" help:"File to write the report to at the end, as JSON."`
+	Fail     bool     `variable:"-" help:"End with the exit code 1 if the host differs: if an operation does, or if a published one is absent."`
+	Command  []string `arg:"" optional:"" passthrough:"partial" help:"Command to run with MAILHOST_BASE_URL set to the proxy. Without one, the proxy runs until Ctrl-C."`
+}
+
+func (ProxyCommand) Help() string {
+	return "Passes requests of any client on to a host, and compares each response with the API's contract:\n\n" +
+		"    mailhostd proxy --upstream https://mail.example.com --read-only -- terraform plan\n" +
+		"    mailhostd proxy --upstream https://mail.example.com --listen 4566 --report report.json\n\n" +
+		"At the end it prints the operations that it saw, and each difference once: the operation, the place, what the contract has there, what the host sent, and how often. " +
+		"The client's credential goes to the host, and nowhere else. No value of an object is printed or written, only its type or form. " +
+		"A lifecycle operation that the host lacks is no difference. With a command, the report goes to stderr, and the exit code is the command's unless that is 0. " +
+		"A base_url in the provider block takes precedence over MAILHOST_BASE_URL."
+}
+
+func (c ProxyCommand) Validate() error {
+	err := cmp.Or(cli.CheckURL("--upstream", c.Upstream), checkAddress("--listen", c.Listen))
+	if before, _, ok := strings.Cut(c.Upstream, "/v1/public"); err == nil && ok {
+		err = fmt.Errorf("--upstream: leave out /v1/public, which each request adds: %s", before)
+	}
+	return err
+}
+
+// Run passes requests on until the command ends or ctx is cancelled.
+func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
+	upstream, err := url.Parse(strings.TrimSuffix(c.Upstream, "/"))
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, "--listen", loopbackByDefault(c.Listen))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	at := urlOf(l.Addr().String())
+	if upstream.Host == strings.TrimPrefix(at, "http://") {
+		return cli.UsageError("--upstream: is the proxy itself")
+	}
+	var file *os.File
+	if c.Report != "" {
+		if file, err = os.Create(string(c.Report)); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+		p.CloseLater(file)
+	}
+	if !isLocal(l.Addr().String()) {
+		fmt.Fprintln(p.Stderr, "The proxy can be reached from other machines, without TLS: whoever sees a client's requests to it sees its credential.")
+	}
+	handler := proxy.New(upstream, c.ReadOnly)
+	failed := make(chan error, 1)
+	server := start(&http.Server{Handler: handler, ReadHeaderTimeout: defaultConnectionLimits.header, IdleTimeout: defaultConnectionLimits.idle, MaxHeaderBytes: maxHeaderBytes}, l, failed)
+	ended := c.wait(ctx, p, at, failed)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if server.Shutdown(limit) != nil {
+		_ = server.Close() // the requests in flight are aborted
+	}
+	report := handler.Report()
+	out := p.Stdout
+	if len(argvOf(c.Command)) > 0 {
+		out = p.Stderr
+	}
+	var text bytes.Buffer
+	writeReport(&text, report)
+	_, err = out.Write(text.Bytes())
+	err = errors.Join(err, writeJSON(file, report))
+	switch {
+	case ended != nil:
+		return ended
+	case err != nil:
+		return fmt.Errorf("the report can't be written: %w", err)
+	case c.Fail && report.Differs:
+		return &cli.ExitError{Code: cli.ExitFailure}
+	}
+	return nil
+}
+
+// wait runs the command, or waits until ctx is cancelled. It returns early if serving failed.
+func (c ProxyCommand) wait(ctx context.Context, p cli.Program, at string, failed <-chan error) error {
+	if argv := argvOf(c.Command); len(argv) > 0 {
+		wait, err := startCommand(ctx, p, argv, []string{at}, "MAILHOST_BASE_URL="+at)
+		if err != nil {
+			return err
+		}
+		return wait()
+	}
+	only := ""
+	if c.ReadOnly {
+		only = " that change nothing"
+	}
+	fmt.Fprintf(p.Stdout, "Passing requests%s on to %s. Point a client at the proxy, and press Ctrl-C for the report:\n\n    export MAILHOST_BASE_URL=%s\n\n", only, c.Upstream, at)
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func writeJSON(file *os.File, r proxy.Report) error {
+	if file == nil {
+		return nil
+	}
+	enc := json.NewEncoder(file)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// writeReport writes the report as text.
+func writeReport(w io.Writer, r proxy.Report) {
+	rows := [][]string{{"NUMBER", "OPERATION", "REQUESTS", "STATE"}}
+	var unseen []string
+	published := 0
+	for _, op := range r.Operations {
+		if op.State == proxy.NotSeen && op.Blocked == 0 {
+			unseen = append(unseen, op.ID)
+			continue
+		}
+		number := ""
+		if op.Number > 0 {
+			published, number = published+1, strconv.Itoa(op.Number)
+		}
+		rows = append(rows, []string{number, op.ID, strconv.Itoa(op.Requests), describe(op)})
+	}
+	if len(rows) == 1 {
+		fmt.Fprintln(w, "No request for an operation of the API has reached the proxy.")
+	} else {
+		fmt.Fprintf(w, "%s: %d published ones of 22, and %d lifecycle operations.\n\n", cli.Counted(len(rows)-1, "operation"), published, len(rows)-1-published)
+		cli.WriteTable(w, rows)
+		fmt.Fprintf(w, "\nNot seen: %s\n", cmp.Or(strings.Join(unseen, ", "), "none"))
+	}
+	for _, other := range []struct {
+		count int
+		text  string
+	}{
+		{r.Outside, "outside of the contract"}, {r.Unreachable, "without a response of the host"}, {r.Unfinished, "with a response that broke off or was too large to compare"},
+	} {
+		if other.count > 0 {
+			fmt.Fprintf(w, "%s %s\n", cli.Counted(other.count, "request"), other.text)
+		}
+	}
+	operation := ""
+	for _, f := range r.Findings {
+		if f.Operation != operation {
+			operation = f.Operation
+			fmt.Fprintf(w, "\n%s\n", operation)
+		}
+		fmt.Fprintf(w, "  %s: expected %s; received %s (%d×)\n", f.Place, f.Expected, f.Received, f.Count)
+	}
+	switch {
+	case r.Differs:
+		fmt.Fprintf(w, "\nThe host differs from the contract: %s.\n", cli.Counted(len(r.Findings), "difference"))
+	case r.Requests() > 0:
+		fmt.Fprintln(w, "\nNo response differs from the contract.")
+	}
+}
+
+// describe returns the state of an operation in words.
+func describe(op proxy.Operation) string {
+	blocked := ""
+	if op.Blocked > 0 {
+		blocked = strconv.Itoa(op.Blocked) + " not passed on"
+	}
+	switch {
+	case op.State == proxy.NotSeen:
+		return blocked
+	case op.State == proxy.Absent && op.Number == 0:
+		return "absent, as the contract permits"
+	case op.State == proxy.Refused:
+		return "no request succeeded"
+	case blocked != "":
+		return op.State + ", " + blocked
+	}
+	return op.State
+}
