@@ -8,6 +8,7 @@ package conformance
 import (
 	"mime"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,9 @@ func (d Difference) String() string {
 // OperationOf returns the operation that a request is for; ok is false for any other request.
 func OperationOf(r *http.Request) (s api.Spec, ok bool) {
 	d := theDocument()
+	if escaped := r.URL.EscapedPath(); path.Clean(escaped) != escaped { // the mux would redirect it
+		return s, false
+	}
 	_, pattern := d.mux.Handler(r)
 	s, ok = d.operations[pattern]
 	return s, ok

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
@@ -31,13 +32,13 @@ type observer struct {
 	findings   map[Finding]*finding // by a Finding without Received and Count
 	numbers    numbers
 
-	time     int // grows with each beginning and end of a request
+	clock    int // grows with each beginning and end of a request
 	changing epoch
 	removing epoch // changes other than creates
 	shown    map[uint64]bool
 	hidden   map[uint64]hiding // objects that were not found before they were shown
 	lists    map[uint64]map[uint64]shownOn
-	creates  map[uint64]int // when a keyed create ended that succeeded
+	creates  map[uint64]create // by a hash of the request with its Idempotency-Key
 }
 
 // numbers count requests of no operation, without a response, and those whose response was not compared.
@@ -67,6 +68,15 @@ type shownOn struct {
 	at   int
 }
 
+// create is a keyed create that succeeded. date is the host's time.
+type create struct {
+	at   int
+	date time.Time
+}
+
+// keptFor is how long a host surely keeps a response under its Idempotency-Key: a day, less an hour.
+const keptFor = 23 * time.Hour
+
 // maxRemembered limits each of the observer's maps.
 const maxRemembered = 1 << 20
 
@@ -87,7 +97,7 @@ type exchange struct {
 func newObserver() *observer {
 	o := &observer{
 		seed: maphash.MakeSeed(), operations: map[string]*observed{}, findings: map[Finding]*finding{},
-		shown: map[uint64]bool{}, hidden: map[uint64]hiding{}, lists: map[uint64]map[uint64]shownOn{}, creates: map[uint64]int{},
+		shown: map[uint64]bool{}, hidden: map[uint64]hiding{}, lists: map[uint64]map[uint64]shownOn{}, creates: map[uint64]create{},
 	}
 	for _, s := range api.Specs() {
 		o.operations[s.ID] = &observed{missing: map[int]int{}}
@@ -128,7 +138,7 @@ func (o *observer) begin(s api.Spec, r *http.Request) *exchange {
 	defer o.mu.Unlock()
 	o.operations[s.ID].requests++
 	o.tick(x, 1)
-	x.started, x.changes, x.removals = o.time, o.changing.count, o.removing.count
+	x.started, x.changes, x.removals = o.clock, o.changing.count, o.removing.count
 	return x
 }
 
@@ -143,7 +153,7 @@ func (o *observer) end(x *exchange) {
 
 // tick forgets at the beginning and at the end of a change what the change may make untrue.
 func (o *observer) tick(x *exchange, inFlight int) {
-	o.time++
+	o.clock++
 	if x.isChange {
 		o.changing.count++
 		o.changing.inFlight += inFlight
@@ -260,7 +270,7 @@ func (o *observer) hide(x *exchange) {
 	if o.shown[key] {
 		o.operations[s.ID].notFound = true
 	}
-	o.hidden[key] = hiding{s.ID, o.time, o.changing.count}
+	o.hidden[key] = hiding{s.ID, o.clock, o.changing.count}
 }
 
 // page compares a page with the earlier pages of the same list.
@@ -291,7 +301,7 @@ func (o *observer) page(x *exchange, value any) (differences []conformance.Diffe
 			}}
 		}
 		if len(o.lists[list]) < maxRemembered {
-			o.lists[list][id] = shownOn{number, o.time}
+			o.lists[list][id] = shownOn{number, o.clock}
 		}
 	}
 	return differences
@@ -304,13 +314,17 @@ func (o *observer) replay(x *exchange, isSuccess bool) []conformance.Difference 
 		return nil
 	}
 	key := o.hash(x, id, x.operation.ID, x.Request.URL.EscapedPath(), string(x.RequestBody))
+	date, err := http.ParseTime(x.Header.Get("Date"))
+	if err != nil {
+		date = time.Now()
+	}
 	before, repeated := o.creates[key]
-	if isSuccess && len(o.creates) < maxRemembered {
-		o.creates[key] = o.time
+	if isSuccess && !repeated && len(o.creates) < maxRemembered {
+		o.creates[key] = create{o.clock, date}
 	}
 	replayed := x.Header.Get(api.IdempotencyReplayedHeader)
 	switch {
-	case !repeated || before >= x.started:
+	case !repeated || before.at >= x.started || date.Sub(before.date) > keptFor:
 	case isSuccess && replayed == "":
 		return []conformance.Difference{{
 			Place: "header " + api.IdempotencyReplayedHeader, Expected: "true, because the same request has succeeded before", Received: "no header",
