@@ -159,6 +159,7 @@ func rank(e *jsonschema.ValidationError) int {
 	return 2
 }
 
+// leaf adds the difference of a part of a validation error that has no further parts.
 func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 	place := inBody + " " + pointer(e.InstanceLocation)
 	if len(e.InstanceLocation) == 0 {
@@ -188,6 +189,8 @@ func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 		c.differ(place, oneOf(words), form(fmt.Sprint(k.Got)))
 	case *kind.Format:
 		c.differ(place, formats[k.Want].meaning, shape(fmt.Sprint(k.Got)))
+	case *kind.Pattern:
+		c.differ(place, "ASCII in lower case", "other text")
 	case *kind.MinItems:
 		c.differ(place, "at least one element", "an empty array")
 	default:

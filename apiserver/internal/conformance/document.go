@@ -88,13 +88,24 @@ var formats = map[string]struct {
 	meaning string
 }{
 	"date-time": {regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`), "a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z"},
-	"uuid":      {regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`), "a UUID"},
+	"uuid":      {regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "a UUID in lower case"},
 	"email":     {regexp.MustCompile(`^[^\s@]+@[^\s@]+$`), "an email address"},
 }
+
+// inLowerCase lists the members that the document describes as ASCII in lower case, by schema.
+var inLowerCase = map[string][]string{"Mailbox": {"domain_name", "local_part", "primary_email"}, "Domain": {"name"}}
+
+// lowerCase is the pattern of inLowerCase, the only one in a response.
+const lowerCase = `^[^A-Z\x{80}-\x{10FFFF}]*$`
 
 // tighten adds to schemas what the document states in words: an object has no other members, and an
 // error has problems with a place. A member whose name ends in email is an address.
 func tighten(schemas object) {
+	for schema, members := range inLowerCase {
+		for _, member := range members {
+			at(schemas, schema, "properties", member)["pattern"] = lowerCase
+		}
+	}
 	for _, schema := range schemas {
 		members, ok := schema.(object)["properties"].(object)
 		if !ok {

@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
 // This file contains the rules for successful responses that a schema can't express.
@@ -139,23 +141,54 @@ func (c *comparison) order(objects []object) {
 	}
 }
 
-// filters checks that each object has the value of a filter for a member with the filter's name, if the
-// filter is an id or an enumeration.
+// filters checks that each object of a list matches the request's filters.
 func (c *comparison) filters(objects []object) {
 	query := c.Request.URL.Query()
 	for _, f := range api.FieldsOf(c.operation.Request) {
 		want := query.Get(f.Name)
-		if f.In != "query" || len(query[f.Name]) != 1 || want == "" || f.Enum == nil && f.Format != "uuid" {
+		if f.In != "query" || f.Name == "page" || f.Name == "page_size" || len(query[f.Name]) > 1 || want == "" && f.Default == "" {
 			continue
 		}
-		for _, o := range objects {
-			got, exists := o[f.Name]
-			if text, isText := got.(string); exists && (!isText || !strings.EqualFold(text, want)) {
-				c.differ(inBody+" /items/*/"+f.Name, "the value of the filter "+f.Name, "another value")
-				break
-			}
+		if slices.ContainsFunc(objects, func(o object) bool { return !matches(o, f, want) }) {
+			c.differ(inBody+" /items", "objects that match the filter "+f.Name, "others too")
 		}
 	}
+}
+
+// matches reports whether an object matches a filter. It is true if only the host can know.
+func matches(o object, f *api.Field, want string) bool {
+	switch f.Name {
+	case "include_revoked":
+		all, _ := strconv.ParseBool(want)
+		return all || o["revoked_at"] == nil
+	case "search":
+		return contains(o, want)
+	case "domain":
+		name, isMailbox := o["domain_name"].(string)
+		canonical, err := domainname.Normalize(want)
+		return !isMailbox || o["domain_id"] == strings.ToLower(want) || err == nil && canonical == name
+	}
+	value, exists := o[f.Name]
+	text, isText := value.(string)
+	isExact := f.Enum != nil || f.Format == "uuid" || slices.Contains([]string{"capability_key", "country_code", "subject_id", "type"}, f.Name)
+	return !exists || !isExact || isText && strings.EqualFold(text, want)
+}
+
+// contains reports whether a text member of an object contains a text. It is true for international
+// text, which has several forms.
+func contains(o object, text string) bool {
+	isPlain := func(s string) bool {
+		return !strings.Contains(s, "xn--") && !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+	}
+	if !isPlain(text) {
+		return true
+	}
+	for _, member := range o {
+		if s, ok := member.(string); ok && (!isPlain(s) || strings.Contains(strings.ToLower(s), strings.ToLower(text))) {
+			return true
+		}
+	}
+	return false
 }
 
 // requestBody decodes the body of the request, or returns false.
@@ -242,5 +275,7 @@ func (c *comparison) csv() {
 	columns, err := csv.NewReader(bytes.NewReader(c.Body)).Read()
 	if err != nil || !slices.Equal(columns, api.ExportColumns) {
 		c.differ(inBody+", first line", strings.Join(api.ExportColumns, ","), "other columns")
+	} else if !bytes.Contains(c.Body, []byte("\r\n")) {
+		c.differ(inBody, "lines that end in CRLF (RFC 4180)", "other ends of lines")
 	}
 }

@@ -262,7 +262,7 @@ func TestDifferences(t *testing.T) {
 		}},
 		{"list-master-passwords", func(r *response) {
 			r.first(func(o apitest.Object) { o["id"] = "jane" })
-		}, []string{"response body /items/*/id | a UUID | other text"}},
+		}, []string{"response body /items/*/id | a UUID in lower case | other text"}},
 		{"get-master-password", func(r *response) {
 			r.json(func(o apitest.Object) { setIf(o, "name", nil) })
 		}, []string{"response body /name | string | null"}},
