@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -194,6 +195,7 @@ func TestTheAPIAgrees(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	const times = "a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z"
+	var first apitest.Object // the first page of a list that repeats it
 	differences := []struct {
 		operation string
 		change    func(*response)
@@ -285,9 +287,7 @@ func TestDifferences(t *testing.T) {
 			"header Idempotency-Replayed | true, because the same request has succeeded before | no header",
 		}},
 		{"list-dns-records", func(r *response) {
-			query := r.request.URL.Query()
-			if query.Get("page") == "2" {
-				query.Set("page", "1")
+			if r.request.URL.Query().Get("page") == "2" {
 				r.json(func(o apitest.Object) { o["items"] = first["items"] })
 			} else {
 				r.json(func(o apitest.Object) { first = o })
@@ -373,11 +373,133 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// first is the first page of a list that repeats it.
-var first apitest.Object
-
 func setIf(o apitest.Object, name string, value any) {
 	if _, ok := o[name]; ok {
 		o[name] = value
 	}
+}
+
+// TestReadOnly checks that only requests that change nothing reach the host.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, true, nil)
+	h.Domain("example.com")
+	h.Mailbox("example.com", "jane")
+	before := apitest.Content(t, h.Service)
+	for _, s := range api.Specs() {
+		path := strings.TrimPrefix(s.Path, api.Prefix)
+		for _, parameter := range s.PathParameters()[1:] {
+			path = strings.Replace(path, "{"+parameter+"}", apitest.UnknownID, 1)
+		}
+		var body any
+		if s.Body() != nil {
+			body = sample.Body(s)
+		}
+		r := h.send(s.Method, path, body)
+		if !s.Changes() {
+			assert.Check(t, r.Status != http.StatusForbidden, "%s: %s", s.ID, r)
+			continue
+		}
+		r.Refused(http.StatusForbidden, "path permission_denied").Says("mailhostd proxy --read-only", s.ID, "nothing has changed")
+	}
+	h.send("PUT", "/mailboxes/jane@example.com", nil).Refused(http.StatusForbidden, "path permission_denied").Says("a PUT")
+	assert.Check(t, is.Equal(apitest.Content(t, h.Service), before))
+	for i, op := range h.proxy.Report().Operations {
+		changes := api.Specs()[i].Changes()
+		assert.Check(t, changes == (op.Blocked == 1) && changes == (op.State == proxy.NotSeen) && changes == (op.Requests == 0), "%+v", op)
+	}
+}
+
+// TestOtherRequests checks requests that are for no operation, or get no response, and an interrupted one.
+func TestOtherRequests(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Check(t, r.Header.Get("Authorization") == "Bearer t" && r.Header.Get("Accept-Encoding") == "" && r.Header.Get("X-Forwarded-For") == "", "%v", r.Header)
+		if strings.HasSuffix(r.URL.Path, "/domains") {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "{")
+			return
+		}
+		_, _ = io.WriteString(w, r.URL.String())
+	}))
+	defer upstream.Close()
+	u, err := url.Parse(upstream.URL + "/mail")
+	assert.NilError(t, err)
+	p := proxy.New(u, false)
+	front := httptest.NewServer(p)
+	defer front.Close()
+	send := func(method, path string) string {
+		r, err := http.NewRequestWithContext(t.Context(), method, front.URL+path, nil)
+		assert.NilError(t, err)
+		r.Header.Set("Authorization", "Bearer t")
+		response, err := front.Client().Do(r)
+		assert.NilError(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		return fmt.Sprintf("%d %s %v", response.StatusCode, body, err)
+	}
+	const account = "/v1/public/accounts/" + apitest.AccountID
+	assert.Check(t, is.Equal(send("GET", "/healthz/live?a=1;b=%zz"), "200 /mail/healthz/live?a=1;b=%zz <nil>"))
+	assert.Check(t, is.Equal(send("PUT", account+"/mailboxes/a%2Fb@example.com"), "200 /mail"+account+"/mailboxes/a%2Fb@example.com <nil>"))
+	assert.Check(t, is.Equal(send("HEAD", account), "200  <nil>"))
+	assert.Check(t, strings.HasPrefix(send("GET", account+"/domains"), "200 { unexpected EOF"))
+	upstream.Close()
+	assert.Check(t, strings.HasPrefix(send("GET", account+"/mailboxes"), `502 {"detail":[{"loc":["header"],"msg":"mailhostd proxy has got no response from 127.0.0.1:`))
+	r := p.Report()
+	assert.Check(t, r.Outside == 3 && r.Unreachable == 1 && r.Unfinished == 1 && len(r.Findings) == 0 && r.Requests() == 2 && !r.Differs, "%+v", r)
+}
+
+// TestStream checks that an export reaches the client row by row, and that a host may respond before it has
+// read the request.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	more := make(chan struct{})
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-Id", "r")
+		if strings.HasSuffix(r.URL.Path, "/bulk") {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			_, _ = io.WriteString(w, `{"detail":[{"loc":["body"],"msg":"m","type":"payload_too_large"}]}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/csv")
+		w.Header().Set("Content-Disposition", `attachment; filename="a.csv"`)
+		_, _ = io.WriteString(w, strings.Join(api.ExportColumns, ",")+"\r\n")
+		_ = http.NewResponseController(w).Flush()
+		<-more
+		for range 1000 {
+			_, _ = io.WriteString(w, strings.Repeat("x", 100)+"\r\n")
+		}
+	}))
+	defer upstream.Close()
+	u, err := url.Parse(upstream.URL)
+	assert.NilError(t, err)
+	p := proxy.New(u, true)
+	front := httptest.NewServer(p)
+	defer front.Close()
+	post := func(path string, body io.Reader) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", front.URL+"/v1/public/accounts/"+apitest.AccountID+path, body)
+		assert.NilError(t, err)
+		r.Header.Set("Authorization", "Bearer t")
+		response, err := front.Client().Do(r)
+		assert.NilError(t, err)
+		return response
+	}
+	response := post("/mailboxes/export", strings.NewReader("{}"))
+	line, err := bufio.NewReaderSize(response.Body, 16).ReadString(',')
+	assert.Check(t, line == "id," && err == nil, "%q, %v", line, err)
+	close(more)
+	rest, err := io.ReadAll(response.Body)
+	assert.Check(t, len(rest) > 100_000 && err == nil, "%d, %v", len(rest), err)
+	assert.NilError(t, response.Body.Close())
+	assert.Check(t, is.DeepEqual(lines(p.Report()), []string(nil)))
+	assert.Check(t, is.Equal(p.Report().Unfinished, 0))
+
+	writable := proxy.New(u, false)
+	front.Config.Handler = writable
+	response = post("/mailboxes/bulk", bytes.NewReader(make([]byte, 8<<20)))
+	_, _ = io.Copy(io.Discard, response.Body)
+	assert.Check(t, response.StatusCode == http.StatusRequestEntityTooLarge)
+	assert.NilError(t, response.Body.Close())
+	assert.Check(t, is.DeepEqual(lines(writable.Report()), []string(nil)))
 }
