@@ -75,17 +75,20 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 	handler := proxy.New(upstream, c.ReadOnly)
 	failed := make(chan error, 1)
 	server := start(&http.Server{Handler: handler, ReadHeaderTimeout: defaultConnectionLimits.header, IdleTimeout: defaultConnectionLimits.idle, MaxHeaderBytes: maxHeaderBytes}, l, failed)
-	ended := c.wait(ctx, p, at, failed)
+	out, wait := p.Stdout, func() error { return c.wait(ctx, p, at, failed) }
+	if argv := argvOf(c.Command); len(argv) > 0 {
+		out = p.Stderr
+		if wait, err = startCommand(ctx, p, argv, []string{at}, "MAILHOST_BASE_URL="+at); err != nil {
+			return errors.Join(err, server.Close())
+		}
+	}
+	ended := wait()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if server.Shutdown(limit) != nil {
 		_ = server.Close() // the requests in flight are aborted
 	}
 	report := handler.Report()
-	out := p.Stdout
-	if len(argvOf(c.Command)) > 0 {
-		out = p.Stderr
-	}
 	var text bytes.Buffer
 	writeReport(&text, report)
 	_, err = out.Write(text.Bytes())
@@ -101,15 +104,8 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 	return nil
 }
 
-// wait runs the command, or waits until ctx is cancelled. It returns early if serving failed.
+// wait prints how to use the proxy, and returns when ctx is cancelled or serving has failed.
 func (c ProxyCommand) wait(ctx context.Context, p cli.Program, at string, failed <-chan error) error {
-	if argv := argvOf(c.Command); len(argv) > 0 {
-		wait, err := startCommand(ctx, p, argv, []string{at}, "MAILHOST_BASE_URL="+at)
-		if err != nil {
-			return err
-		}
-		return wait()
-	}
 	only := ""
 	if c.ReadOnly {
 		only = " that change nothing"
@@ -137,7 +133,7 @@ func writeJSON(file *os.File, r proxy.Report) error {
 func writeReport(w io.Writer, r proxy.Report) {
 	rows := [][]string{{"NUMBER", "OPERATION", "REQUESTS", "STATE"}}
 	var unseen []string
-	published := 0
+	published, absent := 0, 0
 	for _, op := range r.Operations {
 		if op.State == proxy.NotSeen && op.Blocked == 0 {
 			unseen = append(unseen, op.ID)
@@ -146,13 +142,16 @@ func writeReport(w io.Writer, r proxy.Report) {
 		number := ""
 		if op.Number > 0 {
 			published, number = published+1, strconv.Itoa(op.Number)
+			if op.State == proxy.Absent {
+				absent++
+			}
 		}
 		rows = append(rows, []string{number, op.ID, strconv.Itoa(op.Requests), describe(op)})
 	}
 	if len(rows) == 1 {
 		fmt.Fprintln(w, "No request for an operation of the API has reached the proxy.")
 	} else {
-		fmt.Fprintf(w, "%s: %d published ones of 22, and %d lifecycle operations.\n\n", cli.Counted(len(rows)-1, "operation"), published, len(rows)-1-published)
+		fmt.Fprintf(w, "%d of the 22 published operations, and %s.\n\n", published, cli.Counted(len(rows)-1-published, "lifecycle operation"))
 		cli.WriteTable(w, rows)
 		fmt.Fprintf(w, "\nNot seen: %s\n", cmp.Or(strings.Join(unseen, ", "), "none"))
 	}
@@ -176,7 +175,14 @@ func writeReport(w io.Writer, r proxy.Report) {
 	}
 	switch {
 	case r.Differs:
-		fmt.Fprintf(w, "\nThe host differs from the contract: %s.\n", cli.Counted(len(r.Findings), "difference"))
+		var all []string
+		if n := len(r.Findings); n > 0 {
+			all = append(all, cli.Counted(n, "difference"))
+		}
+		if absent > 0 {
+			all = append(all, cli.Counted(absent, "absent published operation"))
+		}
+		fmt.Fprintf(w, "\nThe host differs from the contract: %s.\n", strings.Join(all, ", "))
 	case r.Requests() > 0:
 		fmt.Fprintln(w, "\nNo response differs from the contract.")
 	}
