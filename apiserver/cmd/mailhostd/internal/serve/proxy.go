@@ -136,7 +136,9 @@ func writeReport(w io.Writer, r proxy.Report) {
 	published, absent := 0, 0
 	for _, op := range r.Operations {
 		if op.State == proxy.NotSeen && op.Blocked == 0 {
-			unseen = append(unseen, op.ID)
+			if op.Number > 0 {
+				unseen = append(unseen, op.ID)
+			}
 			continue
 		}
 		number := ""
@@ -153,7 +155,7 @@ func writeReport(w io.Writer, r proxy.Report) {
 	} else {
 		fmt.Fprintf(w, "%d of the 22 published operations, and %s.\n\n", published, cli.Counted(len(rows)-1-published, "lifecycle operation"))
 		cli.WriteTable(w, rows)
-		fmt.Fprintf(w, "\nNot seen: %s\n", cmp.Or(strings.Join(unseen, ", "), "none"))
+		fmt.Fprintf(w, "\nPublished operations that were not seen: %s\n", cmp.Or(strings.Join(unseen, ", "), "none"))
 	}
 	for _, other := range []struct {
 		count int

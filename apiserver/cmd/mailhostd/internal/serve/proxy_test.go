@@ -107,7 +107,7 @@ func TestProxyUntilInterrupted(t *testing.T) {
 	interrupt()
 	var report []string
 	for lines.Scan() {
-		if !strings.HasPrefix(lines.Text(), "Not seen: ") {
+		if !strings.HasPrefix(lines.Text(), "Published operations that were not seen: ") {
 			report = append(report, lines.Text())
 		}
 	}
