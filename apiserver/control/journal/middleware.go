@@ -30,7 +30,7 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
 			e.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
-			e.Status, e.Fault, e.OtherFaults, e.Key, e.Attempt = out.status, out.fault, out.otherFaults, redactTokens(out.key), out.attempt
+			e.Status, e.Fault, e.OtherFaults, e.Key, e.Attempt = out.status, out.fault, out.otherFaults, RedactText(out.key), out.attempt
 			e.Request, e.RequestOmitted = in.redacted(e.Operation, r.Header)
 			e.Response, e.ResponseOmitted = out.body.redacted(e.Operation, w.Header())
 			j.add(e)
@@ -47,9 +47,9 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 func newEntry(r *http.Request, now time.Time) Entry {
 	request := apiserver.RequestOf(r.Context())
 	e := Entry{
-		Time: now.UTC(), RequestID: redactTokens(request.ID), Method: r.Method, Operation: request.Operation.ID,
-		Path: redactTokens(apiserver.RedactPath(r.URL.Path)), Query: redactQuery(r.URL.RawQuery), Credential: credentialOf(r, request),
-		AccountID: redactTokens(request.Operation.PathValues(r.URL)["account_id"]),
+		Time: now.UTC(), RequestID: RedactText(request.ID), Method: r.Method, Operation: request.Operation.ID,
+		Path: RedactText(apiserver.RedactPath(r.URL.Path)), Query: RedactQuery(r.URL.RawQuery), Credential: credentialOf(r, request),
+		AccountID: RedactText(request.Operation.PathValues(r.URL)["account_id"]),
 	}
 	if key := r.Header.Get(api.IdempotencyKeyHeader); key != "" {
 		sum := sha256.Sum256([]byte(key))

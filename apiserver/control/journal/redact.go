@@ -21,7 +21,17 @@ const tokenPrefix = api.TokenPrefix + "_"
 // RFC 7519, anywhere in a text.
 var token = regexp.MustCompile(tokenPrefix + `[^\s"/?&=]+|eyJ[\w-]+\.[\w-]+\.[\w-]*`)
 
-func redactTokens(s string) string { return token.ReplaceAllString(s, Redacted) }
+// RedactText returns a text without tokens.
+func RedactText(s string) string { return token.ReplaceAllString(s, Redacted) }
+
+// Redact returns the body of an operation's request or response without secrets: JSON without secret
+// members, and any other body without tokens.
+func Redact(operation string, body []byte) []byte {
+	if redacted, ok := redact(operation, body); ok {
+		return redacted
+	}
+	return []byte(RedactText(string(body)))
+}
 
 // secretNames lists the redacted members of bodies and parameters, in lower case. contact_info is
 // personal data, which the API never returns either.
@@ -59,7 +69,7 @@ func redactValue(operation string, v any) any {
 			if isSecret(operation, name) && member != nil {
 				member = Redacted
 			}
-			redacted[redactTokens(name)] = redactValue(operation, member)
+			redacted[RedactText(name)] = redactValue(operation, member)
 		}
 		return redacted
 	case []any:
@@ -67,14 +77,14 @@ func redactValue(operation string, v any) any {
 			v[i] = redactValue(operation, v[i])
 		}
 	case string:
-		return redactTokens(v)
+		return RedactText(v)
 	}
 	return v
 }
 
-// redactQuery replaces parameters with a possible credential (RFC 6750, section 2.3). It decodes
+// RedactQuery replaces parameters with a possible credential (RFC 6750, section 2.3). It decodes
 // parameters twice, because some clients encode them twice.
-func redactQuery(raw string) string {
+func RedactQuery(raw string) string {
 	parameters := strings.Split(raw, "&")
 	for i, parameter := range parameters {
 		once, err := url.QueryUnescape(parameter)

@@ -61,7 +61,7 @@ func (rec *Recording) Middleware(next http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 		request, _ := redact(operation, body)
-		want := Entry{Method: r.Method, Path: redactTokens(apiserver.RedactPath(r.URL.Path)), Query: redactQuery(r.URL.RawQuery), Request: request}
+		want := Entry{Method: r.Method, Path: RedactText(apiserver.RedactPath(r.URL.Path)), Query: RedactQuery(r.URL.RawQuery), Request: request}
 		e := rec.next(want)
 		switch {
 		case e == nil:

@@ -88,6 +88,7 @@ type exchange struct {
 	operation  api.Spec
 	account    string
 	credential uint64
+	arrival    time.Time
 	// sent is the request's body, once it has been read.
 	sent atomic.Pointer[[]byte]
 	// started is the observer's time; changes and removals are its counts then.
@@ -132,7 +133,7 @@ func (o *observer) blocked(operation string) {
 
 // begin is called before a request is passed on, and end after its response.
 func (o *observer) begin(s api.Spec, r *http.Request) *exchange {
-	x := &exchange{Exchange: conformance.Exchange{Request: r}, operation: s, account: strings.ToLower(s.PathValues(r.URL)["account_id"])}
+	x := &exchange{Exchange: conformance.Exchange{Request: r}, operation: s, arrival: time.Now(), account: strings.ToLower(s.PathValues(r.URL)["account_id"])}
 	x.credential = maphash.String(o.seed, r.Header.Get("Authorization"))
 	x.isChange = s.Changes()
 	x.isRemoval = x.isChange && s.Method != http.MethodPost

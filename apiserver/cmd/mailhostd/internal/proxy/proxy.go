@@ -32,6 +32,8 @@ type Proxy struct {
 	readOnly bool
 	reverse  *httputil.ReverseProxy
 	observer *observer
+	// recording is nil unless exchanges are recorded.
+	recording *recording
 }
 
 // New returns a proxy in front of the host at upstream. If readOnly, it passes only requests on that
@@ -109,12 +111,15 @@ func (p *Proxy) receive(r *http.Response) error {
 	}
 	x.Status, x.Header, x.answered = r.StatusCode, r.Header.Clone(), true
 	limit := maxResponse
-	if isCSV := x.operation.ID == api.ExportMailboxes.ID && r.StatusCode == x.operation.Status; isCSV {
+	if isCSV := p.recording == nil && x.operation.ID == api.ExportMailboxes.ID && r.StatusCode == x.operation.Status; isCSV {
 		limit = maxHeaderLine
 	}
 	r.Body = &copied{ReadCloser: r.Body, limit: limit, beginning: limit == maxHeaderLine, done: func(body []byte) {
 		x.Body = body
 		p.observer.observe(x)
+		if p.recording != nil {
+			p.recording.add(p.upstream.String(), x)
+		}
 	}}
 	return nil
 }

@@ -9,11 +9,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/recorder"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
@@ -502,4 +506,42 @@ func TestStream(t *testing.T) {
 	assert.Check(t, response.StatusCode == http.StatusRequestEntityTooLarge)
 	assert.NilError(t, response.Body.Close())
 	assert.Check(t, is.DeepEqual(lines(writable.Report()), []string(nil)))
+}
+
+// TestRecording checks that a recording contains each exchange without secrets, and that go-vcr can replay it.
+func TestRecording(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, false, nil)
+	h.proxy.Record()
+	h.Domain("example.com")
+	h.send("POST", "/mailboxes", sample.Body(api.CreateMailbox.Spec), api.IdempotencyKeyHeader, "11111111-2222-4333-8444-0123456789ab")
+	token := h.send("POST", "/auth/service-accounts", apitest.Object{"name": "ci"}).Str("token")
+	generated := h.send("POST", "/credentials", apitest.Object{"name": "a", "generate": true}).Str("generated_secret")
+	h.send("POST", "/credentials", apitest.Object{"name": "b", "value": "hunter2"})
+	h.send("POST", "/domains/purchase", sample.Body(api.PurchaseDomains.Spec))
+	h.send("GET", "/mailboxes?access_token="+token, nil)
+	h.send("GET", "/mailboxes/"+token, nil)
+	list := h.send("GET", "/mailboxes?page_size=5", nil)
+	h.send("POST", "/mailboxes/export", apitest.Object{})
+	h.send("GET", "/nowhere", nil)
+	name := filepath.Join(t.TempDir(), "host")
+	file, err := os.Create(name + ".yaml")
+	assert.NilError(t, err)
+	assert.NilError(t, h.proxy.WriteRecording(file))
+	assert.NilError(t, file.Close())
+	text, err := os.ReadFile(name + ".yaml")
+	assert.NilError(t, err)
+	for _, secret := range []string{h.client.Token, token, generated, "hunter2", "Hauptstr", "0123456789ab", "Authorization"} {
+		assert.Check(t, secret != "" && !bytes.Contains(text, []byte(secret)), "the recording contains %q", secret)
+	}
+	recorded, err := cassette.Load(name)
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(recorded.Interactions, 9))
+	player, err := recorder.New(name, recorder.WithMode(recorder.ModeReplayOnly), recorder.WithSkipRequestLatency(true), recorder.WithMatcher(func(r *http.Request, i cassette.Request) bool {
+		return r.Method == i.Method && strings.HasSuffix(i.URL, r.URL.RequestURI())
+	}))
+	assert.NilError(t, err)
+	offline := &apitest.Client{T: t, HTTP: player.GetDefaultClient(), Account: apitest.AccountID}
+	assert.Check(t, is.DeepEqual(offline.Get("/mailboxes?page_size=5").Want(200).JSON, list.JSON))
+	assert.Check(t, strings.Contains(string(offline.Post("/mailboxes/export", nil).Want(200).Raw), "jane.doe@example.com"))
 }

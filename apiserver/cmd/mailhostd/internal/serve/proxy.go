@@ -25,6 +25,7 @@ type ProxyCommand struct {
 	Listen   string   `variable:"-" default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:4566; a port alone is on 127.0.0.1. Default: any free port."`
 	ReadOnly bool     `variable:"-" help:"Pass on only requests that change nothing. Another one gets a 403 that says so."`
 	Report   notEmpty `variable:"-" placeholder:"FILE" help:"File to write the report to at the end, as JSON."`
+	Record   notEmpty `variable:"-" placeholder:"FILE" help:"File to write the requests and responses to at the end, in the format of go-vcr (YAML), without credentials and other secrets. It must not exist."`
 	Fail     bool     `variable:"-" help:"End with the exit code 1 if the host differs: if an operation does, or if a published one is absent."`
 	Command  []string `arg:"" optional:"" passthrough:"partial" help:"Command to run with MAILHOST_BASE_URL set to the proxy. Without one, the proxy runs until Ctrl-C."`
 }
@@ -69,16 +70,29 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 		}
 		p.CloseLater(file)
 	}
+	handler := proxy.New(upstream, c.ReadOnly)
+	recording := io.Discard
+	if c.Record != "" {
+		file, err := os.OpenFile(string(c.Record), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return fmt.Errorf("--record: %w", err)
+		}
+		p.CloseLater(file)
+		handler.Record()
+		recording = file
+	}
 	if !isLocal(l.Addr().String()) {
 		fmt.Fprintln(p.Stderr, "The proxy can be reached from other machines, without TLS: whoever sees a client's requests to it sees its credential.")
 	}
-	handler := proxy.New(upstream, c.ReadOnly)
 	failed := make(chan error, 1)
 	server := start(&http.Server{Handler: handler, ReadHeaderTimeout: defaultConnectionLimits.header, IdleTimeout: defaultConnectionLimits.idle, MaxHeaderBytes: maxHeaderBytes}, l, failed)
 	out, wait := p.Stdout, func() error { return c.wait(ctx, p, at, failed) }
 	if argv := argvOf(c.Command); len(argv) > 0 {
 		out = p.Stderr
 		if wait, err = startCommand(ctx, p, argv, []string{at}, "MAILHOST_BASE_URL="+at); err != nil {
+			if c.Record != "" {
+				_ = os.Remove(string(c.Record)) // it is empty
+			}
 			return errors.Join(err, server.Close())
 		}
 	}
@@ -92,12 +106,12 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 	var text bytes.Buffer
 	writeReport(&text, report)
 	_, err = out.Write(text.Bytes())
-	err = errors.Join(err, writeJSON(file, report))
+	err = errors.Join(err, writeJSON(file, report), handler.WriteRecording(recording))
 	switch {
-	case ended != nil:
-		return ended
 	case err != nil:
 		return fmt.Errorf("the report can't be written: %w", err)
+	case ended != nil:
+		return ended
 	case c.Fail && report.Differs:
 		return &cli.ExitError{Code: cli.ExitFailure}
 	}

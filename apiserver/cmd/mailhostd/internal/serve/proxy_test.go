@@ -33,7 +33,14 @@ func TestProxyFlags(t *testing.T) {
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--report: is empty", "proxy", "--upstream", upstream, "--report", "")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "is the proxy itself", "proxy", "--upstream", "http://127.0.0.1:45671", "--listen", "45671")
 	mailhostdtest.Fails(t, nil, cli.ExitFailure, "--report: ", "proxy", "--upstream", upstream, "--report", filepath.Join(t.TempDir(), "none", "report"))
-	mailhostdtest.Fails(t, nil, 127, "no-such-command", "proxy", "--upstream", upstream, "--", "no-such-command")
+	recording := filepath.Join(t.TempDir(), "host.yaml")
+	for range 2 { // the first one leaves no file
+		mailhostdtest.Fails(t, nil, 127, "no-such-command", "proxy", "--upstream", upstream, "--record", recording, "--", "no-such-command")
+	}
+	mailhostdtest.WriteFile(t, recording, "precious")
+	mailhostdtest.Fails(t, nil, cli.ExitFailure, "--record: ", "proxy", "--upstream", upstream, "--record", recording)
+	text, err := os.ReadFile(recording)
+	assert.Check(t, string(text) == "precious" && err == nil, "%s, %v", text, err)
 }
 
 // TestProxyCommand runs a command behind the proxy: its exit code has precedence over that of --fail.
