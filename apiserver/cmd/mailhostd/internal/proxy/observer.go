@@ -15,11 +15,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
 )
 
-// observer collects what is known of a host. Beside each response by itself, it compares responses with
-// each other:
+// observer compares each response of a host with the contract, and responses with each other:
 //
-//   - An operation is absent if it never succeeded, and its path has no such method (405, 501), or is
-//     unknown (404), or the host does not find an object that it shows elsewhere (404).
+//   - An operation is absent if it never succeeded, and the status is 405 or 501, or a 404 for a path
+//     without an object, or a 404 for an object that the host shows elsewhere.
 //   - A page shows no object that an earlier page of the same list shows, if nothing changed in between.
 //   - A repeated create under an Idempotency-Key gets the stored response.
 //
@@ -46,7 +45,7 @@ type observer struct {
 // numbers count requests of no operation, without a response, and those whose response was not compared.
 type numbers struct{ outside, unreachable, unfinished int }
 
-// observed is what is known of an operation.
+// observed contains the facts about an operation.
 type observed struct {
 	requests, blocked int
 	succeeded, exists bool

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
 )
 
-// Report is what the requests have shown of a host.
+// Report contains the facts about a host that its responses have shown.
 type Report struct {
 	Upstream string `json:"upstream"`
 	ReadOnly bool   `json:"read_only"`
@@ -89,7 +89,7 @@ func (k *observed) absent() bool {
 	return !k.exists && len(k.missing) > 0 || !k.succeeded && k.notFound
 }
 
-// Report returns what is known so far. Operations have the contract's order, and so have the findings.
+// Report returns the facts so far. Operations have the contract's order, and so have the findings.
 func (p *Proxy) Report() Report {
 	o := p.observer
 	o.mu.Lock()
