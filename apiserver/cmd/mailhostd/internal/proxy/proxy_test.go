@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -544,4 +545,39 @@ func TestRecording(t *testing.T) {
 	offline := &apitest.Client{T: t, HTTP: player.GetDefaultClient(), Account: apitest.AccountID}
 	assert.Check(t, is.DeepEqual(offline.Get("/mailboxes?page_size=5").Want(200).JSON, list.JSON))
 	assert.Check(t, strings.Contains(string(offline.Post("/mailboxes/export", nil).Want(200).Raw), "jane.doe@example.com"))
+}
+
+// TestConcurrentClients checks that the proxy finds nothing while clients create, list and delete at the same time.
+func TestConcurrentClients(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, false, nil)
+	h.Domain("example.com")
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			for n := range 6 {
+				address := fmt.Sprintf("u%d-%d", i, n)
+				for _, request := range []struct {
+					method, path string
+					body         any
+				}{
+					{"GET", "/mailboxes/" + address + "@example.com", nil},
+					{"POST", "/mailboxes", apitest.Object{"domain": "example.com", "local_part": address, "first_name": "A", "last_name": "B"}},
+					{"GET", "/mailboxes?page=1&page_size=3", nil},
+					{"GET", "/mailboxes?page=2&page_size=3", nil},
+					{"GET", "/mailboxes/" + address + "@example.com", nil},
+					{"DELETE", "/mailboxes/" + address + "@example.com", nil},
+					{"DELETE", "/mailboxes/" + address + "@example.com", nil},
+				} {
+					_, err := h.client.Try(t.Context(), request.method, request.path, request.body)
+					assert.Check(t, err)
+					h.proxy.Report()
+				}
+			}
+		})
+	}
+	clients.Wait()
+	r := h.proxy.Report()
+	assert.Check(t, is.DeepEqual(lines(r), []string(nil)))
+	assert.Check(t, !r.Differs && r.Requests() == 8*6*7, "%+v", r)
 }
