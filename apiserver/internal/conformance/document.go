@@ -144,11 +144,11 @@ func newResponse(compiler *jsonschema.Compiler, root object, place ...string) (r
 		r.mediaType = mediaType
 		if mediaType == "application/json" {
 			escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
-			pointer := documentURL + "#"
+			pointer := []string{documentURL + "#"}
 			for _, step := range append(slices.Clip(place), "content", mediaType, "schema") {
-				pointer += "/" + escape.Replace(step)
+				pointer = append(pointer, escape.Replace(step))
 			}
-			r.schema = compiler.MustCompile(pointer)
+			r.schema = compiler.MustCompile(strings.Join(pointer, "/"))
 		}
 	}
 	if r.mediaType != "" && len(at(documented, "content")) != 1 {

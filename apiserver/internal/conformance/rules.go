@@ -39,7 +39,7 @@ func isPaged(s api.Spec) bool {
 }
 
 // Items returns the objects of a page or of a list without pages, or nil.
-func Items(value any) (objects []object) {
+func Items(value any) (objects []map[string]any) {
 	list, ok := value.([]any)
 	if page, paged := value.(object); paged {
 		list, ok = page["items"].([]any)

@@ -35,8 +35,9 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 	}
 	in := http.MaxBytesReader(w, r.Body, api.MaxBodyBytes)
 	var body bytes.Buffer
-	n, err := io.CopyN(&body, in, freeBody)
+	_, err := io.CopyN(&body, in, freeBody)
 	for err == nil {
+		var n int64
 		if n, err = io.CopyN(&body, in, freeBody); n > 0 && !h.reserve(r, decodeFactor*n) {
 			h.release(r)
 			body = bytes.Buffer{}

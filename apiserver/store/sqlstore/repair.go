@@ -67,13 +67,13 @@ func (t *tx) RepairTimes(now time.Time) ([]store.FutureTimes, error) {
 		}
 		for _, c := range events[1:] {
 			repaired := `CASE WHEN created_at > $2 THEN created_at ELSE $2 END`
-			set := c + ` = ` + repaired
+			set := []string{c + ` = ` + repaired}
 			for planned, from := range d.planned {
 				if from == c {
-					set += fmt.Sprintf(`, %s = CASE WHEN %[1]s = 0 THEN 0 ELSE %[1]s - (%s - %s) END`, planned, c, repaired)
+					set = append(set, fmt.Sprintf(`%s = CASE WHEN %[1]s = 0 THEN 0 ELSE %[1]s - (%s - %s) END`, planned, c, repaired))
 				}
 			}
-			if err := t.exec(`UPDATE `+d.name+` SET `+set+` WHERE `+c+` > $1`, limit, now); err != nil {
+			if err := t.exec(`UPDATE `+d.name+` SET `+strings.Join(set, ", ")+` WHERE `+c+` > $1`, limit, now); err != nil {
 				return nil, err
 			}
 		}

@@ -63,7 +63,6 @@ func done(revoked, all int) string {
 	return fmt.Sprintf("; %d of %d are revoked", revoked, all)
 }
 
-
 // endedChildren are the children that a command has revoked, and those that go on working.
 type endedChildren struct{ revoked, remaining []listedChild }
 

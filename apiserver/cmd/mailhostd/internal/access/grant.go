@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -249,18 +250,29 @@ func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 
 // again returns the command that revokes the children after this one.
 func (c grantRemoveCommand) again(ids []cli.ID, subjects []apiclient.Subject) string {
-	command := "mailhostd grant remove --with-children"
+	const command = "mailhostd grant remove --with-children"
 	if !c.chosenSubject() {
+		named := []string{command}
 		for _, id := range ids {
-			command += " " + string(id)
+			named = append(named, string(id))
 		}
-		return command
+		return strings.Join(named, " ")
 	}
 	flag, id := "--"+strings.ReplaceAll(subjects[0].Type, "_", "-"), subjects[0].ID
 	if c.Workload != "" {
 		flag, id = "--workload", c.Workload
 	}
-	return command + " " + flag + " " + cli.Printable(id)
+	return command + " " + flag + " " + shellWord(id)
+}
+
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// shellWord quotes text for a shell, unless it is plain.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // choose returns the ids of the chosen grants, and their subjects: nil if the caller may not see them.

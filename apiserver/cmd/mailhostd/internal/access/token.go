@@ -207,14 +207,14 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	var tokens []api.ServiceAccount
 	var own *api.ServiceAccount
 	var subjects []apiclient.Subject
-	command := "mailhostd token revoke --with-children"
+	command := []string{"mailhostd token revoke --with-children"}
 	for _, token := range c.Tokens { // find all tokens before revoking one
 		a, err := findToken(ctx, t.Client, token)
 		if err != nil {
 			return err
 		}
 		subjects = append(subjects, apiclient.Subject{Type: vocab.SubjectServiceAccount, ID: a.ID})
-		command += " " + a.ID
+		command = append(command, a.ID)
 		if a.ID == caller.SubjectID {
 			own = &a
 		} else {
@@ -238,7 +238,7 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 		}
 	}
 	// Afterwards a revoked token creates no further children.
-	children, err := c.end(ctx, p, t.Client, caller.SubjectID, command, subjects)
+	children, err := c.end(ctx, p, t.Client, caller.SubjectID, strings.Join(command, " "), subjects)
 	if err != nil {
 		return err
 	}

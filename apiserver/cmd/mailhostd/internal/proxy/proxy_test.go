@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -77,9 +78,7 @@ func newHost(t *testing.T, readOnly bool, changes map[string]func(*response)) *h
 		if s, ok := conformance.OperationOf(r); ok && changes[s.ID] != nil {
 			changes[s.ID](out)
 		}
-		for name, values := range out.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), out.header)
 		w.WriteHeader(out.status)
 		_, _ = io.WriteString(w, out.body)
 	}))

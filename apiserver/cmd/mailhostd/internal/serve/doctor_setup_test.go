@@ -67,10 +67,10 @@ func TestDoctorNamesEachSetup(t *testing.T) {
 	other, _ := mailhostdtest.Initialize(t)
 	foreign := httptest.NewServer(http.NotFoundHandler()) // neither a mailhostd nor a collector
 	defer foreign.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	assert.NilError(t, err)
 	defer silent.Close()
-	free, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+	free, err := net.Listen("tcp", "127.0.0.1:0")
 	assert.NilError(t, err)
 	assert.NilError(t, free.Close())
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -44,7 +44,7 @@ func unknownWorkloads(ctx context.Context, db store.Store, tokens oauth.Verifier
 func (c DoctorCommand) unknownWorkloads(ctx context.Context, tokens oauth.Verifiers) (warning string, err error) {
 	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{ReadOnly: true, Memory: true})
 	if err != nil {
-		return "", nil // the check of the database reports it
+		return "", nil //nolint:nilerr // the check of the database reports it
 	}
 	warning, err = unknownWorkloads(ctx, db, tokens)
 	return warning, errors.Join(err, db.Close())
