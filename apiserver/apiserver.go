@@ -94,7 +94,7 @@ type Options struct {
 	PasswordCost PasswordCost
 	// RateLimit limits how often each credential calls this process; the zero value is no limit.
 	RateLimit RateLimit
-	// BodyMemory limits the memory of all bodies of requests and lists in bytes; 0 means 128 MiB. An
+	// BodyMemory limits the memory of all bodies of requests and lists in bytes; 0 means 192 MiB. An
 	// account gets at most as much as it leaves free. Beyond the limit, requests get a 503.
 	BodyMemory int
 	// Sender sends verification messages from a queue in the store. If nil, they go to the Outbox

@@ -73,6 +73,11 @@ func PrintableLines(s string) string {
 	return string(AppendRest(b, rest))
 }
 
+// PrintableLine escapes all unsafe characters, also tabs and line breaks, for a text of one line.
+func PrintableLine(s string) string {
+	return strings.NewReplacer("\t", `\u0009`, "\n", `\u000a`, "\r", `\u000d`).Replace(PrintableLines(s))
+}
+
 // AppendPrintable appends a text to b. It writes unsafe characters except tabs and line breaks in the form \u202e,
 // which in JSON is the same value, and U+FFFD for a byte that is not UTF-8. It returns the end of the text that may be
 // the beginning of a character or of a line break.

@@ -27,7 +27,7 @@ import (
 )
 
 // defaultBodyMemory allows one account half as much.
-const defaultBodyMemory = 128 << 20
+const defaultBodyMemory = 192 << 20
 
 // Options configures a Handler; see apiserver.Options. Limiter and Middleware are optional.
 type Options struct {

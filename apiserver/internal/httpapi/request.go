@@ -25,27 +25,46 @@ const requestIDHeader = "X-Request-Id"
 
 var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// mayBeLogged reports whether a request id is well-formed and contains no secret by mistake: no token,
-// no JWT, and nothing of the request that is secret. An Idempotency-Key encrypts the stored response, so
-// that it must not be stored beside the response in any spelling.
+// mayBeLogged reports whether a request id is well-formed and contains no secret by mistake: no token, no JWT, and
+// neither the credential, an Idempotency-Key nor a cookie, nor a large part of one. An Idempotency-Key encrypts the
+// stored response, so that it must not be stored beside the response in any spelling.
 func mayBeLogged(id string, header http.Header) bool {
 	if !saneRequestID.MatchString(id) || strings.Contains(id, api.TokenPrefix+"_") || strings.Contains(id, "eyJ") { // a JWT begins with {" in base64
 		return false
 	}
-	digits := func(text string) string { return strings.ReplaceAll(strings.ToLower(text), "-", "") }
+	id = lettersAndDigits(id)
 	for name, values := range header {
-		if name != "Authorization" && !strings.HasPrefix(name, "Idempotency-") {
+		if name != "Authorization" && name != "Cookie" && !strings.HasPrefix(name, "Idempotency-") {
 			continue
 		}
 		for _, value := range values {
 			value = strings.TrimSpace(value)
-			secret := digits(api.CanonicalID(value[strings.LastIndexByte(value, ' ')+1:])) // without a scheme, such as Bearer
-			if secret != "" && strings.Contains(digits(id), secret) {
+			value = value[strings.LastIndexByte(value, ' ')+1:] // without a scheme, such as Bearer
+			whole := lettersAndDigits(api.CanonicalID(value))
+			if whole != "" && strings.Contains(id, whole) || len(id) >= largePart && strings.Contains(whole, id) {
 				return false
+			}
+			for part := range strings.FieldsFuncSeq(value, func(c rune) bool { return lettersAndDigits(string(c)) == "" }) {
+				if len(part) >= largePart && strings.Contains(id, lettersAndDigits(part)) {
+					return false
+				}
 			}
 		}
 	}
 	return true
+}
+
+// largePart is the length from which a part of a secret is no coincidence in a request id.
+const largePart = 12
+
+// lettersAndDigits returns the letters, in lower case, and the digits of a text.
+func lettersAndDigits(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return -1
+	}, strings.ToLower(text))
 }
 
 // Request describes a request before it is handled.

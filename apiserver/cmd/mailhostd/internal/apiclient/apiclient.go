@@ -25,6 +25,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // Client calls operations of an account.
@@ -229,7 +230,7 @@ func Missing(err error) bool {
 }
 
 func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error {
-	e := &Error{Operation: s.ID, Status: response.StatusCode, RequestID: response.Header.Get("X-Request-Id")}
+	e := &Error{Operation: s.ID, Status: response.StatusCode, RequestID: text.PrintableLine(response.Header.Get("X-Request-Id"))}
 	var detail struct{ Detail []api.Problem }
 	if json.Unmarshal(body, &detail) == nil {
 		e.Problems = detail.Detail
@@ -240,7 +241,7 @@ func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error
 		if len(p.Loc) > 1 && (p.Loc[0] == "body" || p.Loc[0] == "query") {
 			msg = strings.Join(p.Loc[1:], ".") + ": " + msg
 		}
-		messages = append(messages, msg)
+		messages = append(messages, text.PrintableLine(msg)) // a line break could imitate a message of this program
 	}
 	switch {
 	case s.Lifecycle() && len(messages) > 0 && Missing(e):
