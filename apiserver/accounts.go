@@ -206,10 +206,15 @@ func (s *Service) ClockOffset(ctx context.Context) (time.Duration, error) {
 	return s.rules.Store.ClockOffset(ctx)
 }
 
-// FutureTimes returns the tables with times that RepairTimes would repair.
-func (s *Service) FutureTimes(ctx context.Context) ([]store.FutureTimes, error) {
-	return store.Read(ctx, s.rules.Store, func(r store.Reader) ([]store.FutureTimes, error) {
-		return r.FutureTimes(s.rules.Now().Add(store.ClockTolerance))
+// FutureTimes returns the tables with times that RepairTimes would repair, and reports whether the clock of this
+// machine is probably behind instead, as store.Reader.MostlyFuture describes.
+func (s *Service) FutureTimes(ctx context.Context) (found []store.FutureTimes, behind bool, err error) {
+	return found, behind, s.rules.Store.View(ctx, func(r store.Reader) error {
+		if found, err = r.FutureTimes(s.rules.Now()); err != nil {
+			return err
+		}
+		behind, err = r.MostlyFuture(s.rules.Now())
+		return err
 	})
 }
 

@@ -23,6 +23,11 @@ type Account struct {
 // Identity implements [Object].
 func (a Account) Identity() Identity { return Identity{a.ID, "account", a.ID, ""} }
 
+// PeriodEnd returns the end of the billing period that contains now. Periods are calendar months.
+func PeriodEnd(now time.Time) time.Time {
+	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+}
+
 // StatusAt returns the account's status at a time: a cancellation takes effect without a write.
 func (a Account) StatusAt(now time.Time) string {
 	if a.Status == vocab.AccountPendingCancellation && !now.Before(a.CancelsAt) {

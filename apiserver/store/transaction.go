@@ -65,8 +65,11 @@ type Reader interface {
 	// TokenBucket returns when a bucket is full again, the zero time if it is full.
 	TokenBucket(name string) (fullAt time.Time, err error)
 
-	// FutureTimes returns the tables with times of events after a time.
-	FutureTimes(after time.Time) ([]FutureTimes, error)
+	// FutureTimes returns the tables with times that RepairTimes would repair.
+	FutureTimes(now time.Time) ([]FutureTimes, error)
+	// MostlyFuture reports whether more than half of the audit log is more than ClockTolerance after
+	// now, or of all objects if the log is empty: then the clock that gave now is probably behind.
+	MostlyFuture(now time.Time) (bool, error)
 
 	// EachAuditEntry calls fn for each entry, the newest last, until fn returns an error.
 	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
@@ -136,9 +139,10 @@ type Tx interface {
 	// no id is used again. The observer is not called.
 	DeleteAuditEntries(accountID string, before time.Time, n int) (int, error)
 
-	// RepairTimes sets the times of events that are more than ClockTolerance after now to about now,
-	// and moves the times that were computed from them by as much. The order of every list stays, and
-	// so do the times that callers chose. It returns what FutureTimes returned before. The observer
+	// RepairTimes sets the times of events that are more than ClockTolerance after now to about now.
+	// It also repairs the times that were computed from them: when verification links expire, domains
+	// and mailboxes are ready, and cancellations take effect. The order of every list stays, and so
+	// do the times that callers chose. It returns what FutureTimes returned before. The observer
 	// is not called.
 	RepairTimes(now time.Time) ([]FutureTimes, error)
 

@@ -35,11 +35,6 @@ const (
 	billingUnchanged = "unchanged"
 )
 
-// PeriodEnd returns the end of the billing period that contains now. Periods are calendar months.
-func PeriodEnd(now time.Time) time.Time {
-	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-}
-
 func cancelPlan(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	status, previous := billingScheduled, ""
 	a, err := store.Update(tx, c.Caller.AccountID, c.Caller.AccountID, func(a *store.Account) error {
@@ -49,7 +44,7 @@ func cancelPlan(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingRe
 		if in.Body.Immediately() {
 			status, a.Status, a.CancelsAt = billingDone, vocab.AccountCancelled, c.Arrival
 		} else if a.Status == vocab.AccountActive {
-			a.Status, a.CancelsAt = vocab.AccountPendingCancellation, PeriodEnd(c.Arrival)
+			a.Status, a.CancelsAt = vocab.AccountPendingCancellation, store.PeriodEnd(c.Arrival)
 		}
 		a.UpdatedAt = c.Arrival
 		return nil

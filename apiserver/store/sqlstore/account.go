@@ -4,12 +4,20 @@ import (
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const accountsTable = "accounts"
 
+// repairedCancellation is at the latest at the end of the current period. An account that was never updated was
+// created by a fixture, which may choose any time.
+const repairedCancellation = `CASE
+	WHEN status = '` + vocab.AccountCancelled + `' AND cancels_at > $limit THEN $now
+	WHEN status = '` + vocab.AccountPendingCancellation + `' AND cancels_at > $period_end AND updated_at <> created_at THEN $period_end
+	ELSE cancels_at END`
+
 var accounts = newKind("", table[store.Account]{
-	name: accountsTable, authority: true, planned: map[string]string{"cancels_at": "updated_at", "plan_changes_at": ""},
+	name: accountsTable, authority: true, planned: map[string]string{"cancels_at": repairedCancellation, "plan_changes_at": ""},
 })
 
 var workspaces = newKind(accounts.name, table[store.Workspace]{

@@ -4,7 +4,7 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 var dedicatedIPs = newKind(accounts.name, table[store.DedicatedIP]{
 	name: "dedicated_ips", refersTo: []string{dedicatedIPOptions.name}, parts: []string{"dedicated_ip_claims"}, restrict: true,
-	planned: map[string]string{"state_ready_at": "updated_at"},
+	planned: map[string]string{"state_ready_at": ""},
 })
 
 var dedicatedIPOptions = newKind(accounts.name, table[store.DedicatedIPOption]{name: "dedicated_ip_options", elsewhere: map[string]string{"Claimed": ""}})

@@ -8,10 +8,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// repairedReadiness keeps the distance from the purchase. If that was before, a payment may have made the domain
+// pending, and then the time is moved as the update is: but not before the purchase, as it would be if the update was
+// another one. A fixture chooses the time of domains without a purchase.
+const repairedReadiness = `CASE
+	WHEN domains.purchase_batch_id = '' OR domains.state_ready_at <= $now THEN domains.state_ready_at
+	WHEN domains.created_at > $limit AND domains.state_ready_at >= domains.created_at THEN domains.state_ready_at - (domains.created_at - $now)
+	WHEN domains.created_at <= $limit AND domains.updated_at > $limit AND domains.state_ready_at - (domains.updated_at - $now) >= domains.created_at
+		THEN domains.state_ready_at - (domains.updated_at - $now)
+	ELSE domains.state_ready_at END`
+
 var domains = newKind(accounts.name, table[store.Domain]{
 	name: "domains", refersTo: []string{workspaces.name, dedicatedIPs.name}, parts: []string{"mailbox_counts", "domain_tags"}, restrict: true,
 	derived: "search_text", derive: func(d *store.Domain) string { return namesText(d.Name) },
-	optional: "dedicated_ip_id", planned: map[string]string{"state_ready_at": "updated_at"},
+	optional: "dedicated_ip_id", planned: map[string]string{"state_ready_at": repairedReadiness},
 	unique:  func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
 	visible: (*where).withoutUnpaid,
 	changed: (*tx).indexTags,

@@ -11,7 +11,9 @@ import (
 )
 
 var forwardingRules = newKind(accounts.name, table[store.Forwarding]{
-	name: "forwarding_rules", parts: []string{mailQueue.name}, planned: map[string]string{"expires_at": "sent_at"},
+	name: "forwarding_rules", parts: []string{mailQueue.name}, planned: map[string]string{
+		"expires_at": `CASE WHEN sent_at > $limit AND expires_at <> 0 THEN expires_at - (sent_at - $now) ELSE expires_at END`, // set together
+	},
 	derived: "search_text", derive: func(f *store.Forwarding) string { return namesText(f.TargetEmail) },
 	unique: func(w *where, f *store.Forwarding) *where {
 		return w.and(`t.account_id = ?`, f.AccountID).scope(f.Scope).and(`t.target_email = ?`, f.TargetEmail)

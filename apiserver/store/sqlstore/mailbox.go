@@ -10,8 +10,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
+// repairedMailboxReadiness is not later than that of the domain, if it was purchased.
+const repairedMailboxReadiness = `CASE WHEN mailboxes.state_ready_at > $now THEN COALESCE((SELECT MIN(r.at) FROM (
+		SELECT ` + repairedReadiness + ` AS at FROM domains WHERE domains.id = mailboxes.domain_id AND domains.purchase_batch_id <> ''
+	) r WHERE r.at < mailboxes.state_ready_at), mailboxes.state_ready_at) ELSE mailboxes.state_ready_at END`
+
 var mailboxes = newKind(domains.name, table[store.Mailbox]{
-	name: "mailboxes", parts: []string{"addresses"}, restrict: true, planned: map[string]string{"state_ready_at": "updated_at"},
+	name: "mailboxes", parts: []string{"addresses"}, restrict: true, planned: map[string]string{"state_ready_at": repairedMailboxReadiness},
 	derived: "search_text", derive: func(m *store.Mailbox) string {
 		return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 	},

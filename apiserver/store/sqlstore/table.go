@@ -33,8 +33,8 @@ type table[T any] struct {
 	// derived names a column that derive computes and no statement reads into an object.
 	derived string
 	derive  func(*T) string
-	// planned lists the columns whose times may be in the future, each with the column from which the program
-	// computes it, or with "" if a caller chooses it or the program corrects it without RepairTimes.
+	// planned lists the columns whose times may be in the future, each with the SQL of the time that RepairTimes
+	// sets, in the terms of repair, or with "" if a caller chooses it or the program corrects it without RepairTimes.
 	planned map[string]string
 	// unique selects the row with the same unique values as an object; nil if only ids are
 	// unique.

@@ -126,6 +126,7 @@ func testRepairTimes(h *harness) {
 	rule := h.newForwarding(t.account, "late@c.example", store.Scope{Type: vocab.ScopeWorkspace, ID: t.workspace})
 	rule.CreatedAt, rule.SentAt, rule.ExpiresAt = epoch.Add(year), epoch.Add(year), epoch.Add(year+lasts)
 	h.create(&token, &rule)
+	readiness := h.createPending(t)
 	h.update(func(tx store.Tx) error {
 		_, err := store.Update(tx, t.account, token.ID, func(a *store.ServiceAccount) error { a.RevokedAt = epoch.Add(year); return nil })
 		return errors.Join(err, tx.AddAuditEntry(&store.AuditEntry{AccountID: t.account, Operation: "late", CreatedAt: epoch.Add(year)}))
@@ -134,8 +135,7 @@ func testRepairTimes(h *harness) {
 	version := read(h, store.Reader.AuthorizationVersion)
 
 	now := epoch.Add(35 * time.Second) // a minute after epoch is within the tolerance of it
-	after := now.Add(store.ClockTolerance)
-	future := read(h, func(r store.Reader) ([]store.FutureTimes, error) { return r.FutureTimes(after) })
+	future := read(h, func(r store.Reader) ([]store.FutureTimes, error) { return r.FutureTimes(now) })
 	var repaired []store.FutureTimes
 	h.update(func(tx store.Tx) (err error) {
 		repaired, err = tx.RepairTimes(now)
@@ -146,8 +146,8 @@ func testRepairTimes(h *harness) {
 	for _, f := range repaired {
 		rows[f.Table] = f.Rows
 	}
-	equal(h, "rows", rows, map[string]int{"mailboxes": 4, "service_accounts": 1, "forwarding_rules": 1, "audit_entries": 1})
-	equal(h, "times in the future afterwards", read(h, func(r store.Reader) ([]store.FutureTimes, error) { return r.FutureTimes(after.Add(time.Millisecond)) }), nil)
+	equal(h, "rows", rows, map[string]int{"domains": 5, "mailboxes": 6, "service_accounts": 1, "forwarding_rules": 1, "audit_entries": 1})
+	equal(h, "times in the future afterwards", read(h, func(r store.Reader) ([]store.FutureTimes, error) { return r.FutureTimes(now.Add(time.Millisecond)) }), nil)
 	equal(h, "order of the mailboxes", h.mailboxes(t.account), before)
 	equal(h, "order of the audit log", h.logged(store.AuditFilter{}), entries)
 	assert.Check(h, read(h, store.Reader.AuthorizationVersion) != version, "the version of authorizations is the same")
@@ -163,6 +163,20 @@ func testRepairTimes(h *harness) {
 	equal(h, "sending and expiry of the link", []time.Time{link.SentAt, link.ExpiresAt}, []time.Time{now, now.Add(lasts)})
 	assert.Check(h, !link.UpdatedAt.Before(link.CreatedAt), "updated at %s, before it was created: %s", link.UpdatedAt, link.CreatedAt)
 
+	for name, want := range readiness {
+		d := read(h, func(r store.Reader) (store.Domain, error) { return r.DomainByName(t.account, name) })
+		ready := func(what string, got time.Time) {
+			assert.Check(h, got.Sub(now.Add(want)).Abs() < time.Millisecond || got.Equal(epoch.Add(want)), "%s in %s is ready %s after now, want %s", what, name, got.Sub(now), want)
+		}
+		ready("the domain", d.State.ReadyAt)
+		h.view(func(r store.Reader) error {
+			return r.EachMailbox(t.account, store.MailboxFilter{DomainID: d.ID}, func(m store.Mailbox) error {
+				ready("a mailbox", m.State.ReadyAt)
+				return nil
+			})
+		})
+	}
+
 	m := h.newMailbox(t, "next")
 	m.CreatedAt = now.Add(time.Second)
 	h.create(&m)
@@ -172,4 +186,91 @@ func testRepairTimes(h *harness) {
 		return err
 	})
 	equal(h, "repaired again", repaired, nil)
+}
+
+// createPending creates domains with a mailbox each whose server's clock was right, and returns by the domain's name
+// how long after epoch, or now, both must be ready after a repair.
+func (h *harness) createPending(t tenant) map[string]time.Duration {
+	const delay = time.Hour
+	ready := map[string]time.Duration{}
+	for _, d := range []struct {
+		name                    string
+		created, ready, updated time.Duration // since epoch
+		batch                   string
+		repaired                time.Duration
+	}{
+		{"ahead.example", year, year + delay, year, "ahead", delay},
+		{"ahead-and-updated.example", year, year + delay, 2 * year, "ahead", delay},
+		{"paid-ahead.example", 0, year + delay, year, "paid", delay},
+		{"updated-ahead.example", 0, delay, year, "right", delay},
+		{"right.example", 0, delay, 0, "right", delay},
+		{"chosen.example", year, 3 * year, year, "", 3 * year},
+	} {
+		domain := h.newDomain(t, d.name)
+		domain.ID, domain.CreatedAt, domain.PurchaseBatchID = h.id(), epoch.Add(d.created), d.batch
+		domain.State = store.Provisioning{Status: vocab.DomainActive, Until: vocab.DomainPending, ReadyAt: epoch.Add(d.ready)}
+		mailbox := h.newMailbox(t, "right")
+		mailbox.DomainID, mailbox.CreatedAt = domain.ID, epoch
+		mailbox.State = store.Provisioning{Status: vocab.MailboxActive, Until: vocab.MailboxProvisioning, ReadyAt: epoch.Add(d.ready)}
+		h.create(&domain, &mailbox)
+		if d.updated != d.created {
+			h.update(func(tx store.Tx) error {
+				_, err := store.Update(tx, t.account, domain.ID, func(o *store.Domain) error { o.AutoRenew, o.UpdatedAt = true, epoch.Add(d.updated); return nil })
+				return err
+			})
+		}
+		ready[d.name] = d.repaired
+	}
+	return ready
+}
+
+// testRepairCancellations checks that RepairTimes leaves no cancellation to a later period, and keeps correct ones.
+func testRepairCancellations(h *harness) {
+	now := epoch
+	end := store.PeriodEnd(now)
+	for _, c := range []struct {
+		name, status           string
+		cancels, updated, want time.Time
+	}{
+		{"cancelled, and updated by a server ahead", vocab.AccountPendingCancellation, end, now.Add(20 * time.Hour), end},
+		{"cancelled a year ahead", vocab.AccountPendingCancellation, store.PeriodEnd(now.Add(year)), now.Add(year), end},
+		{"cancelled a year ahead, and updated", vocab.AccountPendingCancellation, store.PeriodEnd(now.Add(year)), now, end},
+		{"cancelled at once, a year ahead", vocab.AccountCancelled, now.Add(year), now.Add(year), now},
+		{"created by a fixture", vocab.AccountPendingCancellation, now.Add(year), time.Time{}, now.Add(year)},
+	} {
+		a := store.Account{ID: h.id(), Status: vocab.AccountActive, CreatedAt: epoch.Add(-time.Hour)}
+		if c.updated.IsZero() {
+			a.Status, a.CancelsAt = c.status, c.cancels
+		}
+		h.create(&a)
+		h.update(func(tx store.Tx) (err error) {
+			if !c.updated.IsZero() {
+				_, err = store.Update(tx, a.ID, a.ID, func(a *store.Account) error {
+					a.Status, a.CancelsAt, a.UpdatedAt = c.status, c.cancels, c.updated
+					return nil
+				})
+			}
+			_, repairErr := tx.RepairTimes(now)
+			return errors.Join(err, repairErr)
+		})
+		equal(h, c.name, read(h, func(r store.Reader) (store.Account, error) { return r.Account(a.ID) }).CancelsAt, c.want)
+	}
+}
+
+// testMostlyFuture checks that a clock is recognized as behind by most entries of the audit log.
+func testMostlyFuture(h *harness) {
+	t := h.full("a.example")
+	behind := func(now time.Time) bool {
+		return read(h, func(r store.Reader) (bool, error) { return r.MostlyFuture(now) })
+	}
+	log := func(off time.Duration) {
+		h.update(func(tx store.Tx) error {
+			return tx.AddAuditEntry(&store.AuditEntry{AccountID: t.account, Operation: "create", CreatedAt: epoch.Add(off)})
+		})
+	}
+	assert.Check(h, behind(epoch.Add(-year)) && behind(epoch.Add(-time.Hour)) && !behind(epoch) && !behind(epoch.Add(year)))
+	log(year)
+	assert.Check(h, !behind(epoch) && behind(epoch.Add(-year)), "a half is not most")
+	log(year)
+	assert.Check(h, behind(epoch))
 }

@@ -32,6 +32,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"CreationTimes", testCreationTimes},
 		{"WrongClocks", testWrongClocks},
 		{"RepairTimes", testRepairTimes},
+		{"RepairCancellations", testRepairCancellations},
+		{"RepairMostlyFuture", testMostlyFuture},
 		{"Snapshot", testSnapshot},
 		{"Panic", testPanic},
 		{"Context", testContext},

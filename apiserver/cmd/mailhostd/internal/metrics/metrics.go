@@ -81,10 +81,10 @@ func (m *Metrics) Watch(service *apiserver.Service, db store.Store, cert *certif
 	}
 }
 
-// WatchClock adds the offset of the database server's clock, which offset returns without a query.
+// WatchClock adds by how much this machine's clock is behind, which offset returns without a query.
 func (m *Metrics) WatchClock(offset func() time.Duration) {
 	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "clock_offset_seconds", Help: "How far the database server's clock is ahead of this machine's, as of the last check each minute; 0 for an SQLite file.",
+		Name: "clock_offset_seconds", Help: "How far this machine's clock is behind the database server's (negative: ahead), or behind the newest change if that is more, as of the last check each minute.",
 	}, func() float64 { return offset().Seconds() })
 }
 

@@ -31,7 +31,8 @@ type clockWatch struct {
 	differs, future bool         // as logged
 }
 
-// Offset returns by how much the database server's clock was ahead in the last check.
+// Offset returns by how much this machine's clock was behind in the last check: behind the database server's, or behind
+// the newest change if that is more.
 func (w *clockWatch) Offset() time.Duration { return time.Duration(w.offset.Load()) }
 
 // run checks until ctx is cancelled.
@@ -52,7 +53,8 @@ func (w *clockWatch) run(ctx context.Context) {
 func (w *clockWatch) check(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
-	if offset, err := w.store.ClockOffset(ctx); err == nil {
+	offset, err := w.store.ClockOffset(ctx)
+	if err == nil {
 		w.offset.Store(int64(offset))
 		differs := offset.Abs() > store.ClockTolerance
 		switch {
@@ -67,10 +69,14 @@ func (w *clockWatch) check(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	future := newest.After(w.now().Add(store.ClockTolerance))
+	ahead := newest.Sub(w.now())
+	future := ahead > store.ClockTolerance
+	if future && ahead > offset.Abs() {
+		w.offset.Store(int64(ahead))
+	}
 	switch {
 	case future && !w.future:
-		w.log.Error("the newest change is in the future: the clock of the server that made it was ahead, or this machine's is behind; correct it, and then repair the times with mailhostd repair-times", "newest_change", newest)
+		w.log.Error("the newest change is in the future: the clock of the server that made it was ahead, or this machine's is behind; check this machine's with date, correct the wrong one, and only then see mailhostd repair-times", "newest_change", newest)
 	case !future && w.future:
 		w.log.Info("the newest change is no longer in the future")
 	}
@@ -95,19 +101,25 @@ func (c DoctorCommand) checkClock(ctx context.Context) check {
 	synchronized, known := clockSynchronized()
 	var offset time.Duration
 	var future []store.FutureTimes
+	behind := false
 	// A database that can't be read is a failed check already.
 	if db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{ReadOnly: true, Memory: true}); err == nil {
 		offset, _ = db.ClockOffset(ctx)
-		future, _ = store.Read(ctx, db, func(r store.Reader) ([]store.FutureTimes, error) {
-			return r.FutureTimes(now.Add(store.ClockTolerance))
+		_ = db.View(ctx, func(r store.Reader) error {
+			future, err = r.FutureTimes(now)
+			if err == nil {
+				behind, err = r.MostlyFuture(now)
+			}
+			return err
 		})
 		_ = db.Close()
 	}
-	return describeClock(now, synchronized, known, offset, future, cli.RedactDatabase(c.Database))
+	return describeClock(now, synchronized, known, offset, future, behind, cli.RedactDatabase(c.Database))
 }
 
-// describeClock returns the check of the clock. offset is by how much the database server's clock is ahead.
-func describeClock(now time.Time, synchronized, known bool, offset time.Duration, future []store.FutureTimes, database string) check {
+// describeClock returns the check of the clock. offset is by how much the database server's clock is ahead, and behind
+// means that this machine's is probably behind the newest changes.
+func describeClock(now time.Time, synchronized, known bool, offset time.Duration, future []store.FutureTimes, behind bool, database string) check {
 	state, words := checkOK, []string{"it is " + now.Format(time.RFC3339)}
 	switch {
 	case !known:
@@ -138,8 +150,12 @@ func describeClock(now time.Time, synchronized, known bool, offset time.Duration
 		if state != checkFailed {
 			state = checkWarning
 		}
-		words = append(words, fmt.Sprintf("the database contains %s with times in the future, up to %s: the clock of a server was ahead, or this machine's is behind; correct it, and then run mailhostd repair-times --database %s",
-			cli.Counted(rows, "row"), latest.Format(api.TimestampLayout), database))
+		cause := "the clock of a server was ahead, or this machine's is behind"
+		if behind {
+			cause = "most changes are, so this machine's clock is probably behind, unless the clock of a server was ahead"
+		}
+		words = append(words, fmt.Sprintf("the database contains %s with times in the future, up to %s: %s; check this machine's with date, correct the wrong one, and then run mailhostd repair-times --database %s",
+			cli.Counted(rows, "row"), latest.Format(api.TimestampLayout), cause, database))
 	}
 	return found(state, "%s", strings.Join(words, "; "))
 }
