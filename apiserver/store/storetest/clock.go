@@ -146,7 +146,7 @@ func testRepairTimes(h *harness) {
 	for _, f := range repaired {
 		rows[f.Table] = f.Rows
 	}
-	equal(h, "rows", rows, map[string]int{"domains": 5, "mailboxes": 6, "service_accounts": 1, "forwarding_rules": 1, "audit_entries": 1})
+	equal(h, "rows", rows, map[string]int{"domains": 5, "mailboxes": 7, "service_accounts": 1, "forwarding_rules": 1, "audit_entries": 1})
 	equal(h, "times in the future afterwards", read(h, func(r store.Reader) ([]store.FutureTimes, error) { return r.FutureTimes(now.Add(time.Millisecond)) }), nil)
 	equal(h, "order of the mailboxes", h.mailboxes(t.account), before)
 	equal(h, "order of the audit log", h.logged(store.AuditFilter{}), entries)

@@ -52,8 +52,16 @@ func TestRepairTimes(t *testing.T) {
 	code, _, stderr := mailhostdtest.Run(t, "repair-times", "--database", database)
 	assert.Check(t, code == cli.ExitUsage && strings.Contains(stderr, "nothing was repaired: confirm with --yes"), stderr)
 	assert.Check(t, strings.Count(run("audit", "--since", time.Now().AddDate(0, 6, 0).UTC().Format(time.RFC3339)), "\n") == 1+3, "nothing must be repaired yet")
+	ahead("last-ahead.com") // with its entries, most of the log is in the future
+	for i := range 9 {
+		ahead(fmt.Sprintf("most%d.com", i))
+	}
+	assert.Check(t, strings.Contains(run("repair-times", "--dry-run", "--no-json"), "the clock of this machine is probably behind"), "a dry run does not say so")
+	assert.Check(t, strings.Contains(run("doctor", "--no-json"), "this machine's clock is probably behind"), "doctor does not say so")
+	code, _, stderr = mailhostdtest.Run(t, "repair-times", "--yes", "--database", database)
+	assert.Check(t, code == cli.ExitFailure && strings.Contains(stderr, "nothing was repaired: most changes are in the future, so the clock of this machine is probably behind: it shows "+time.Now().UTC().Format("2006-01-02")), stderr)
 	before := as.Get("/domains").Each("id")
-	out := run("repair-times", "--yes", "--no-json")
+	out := run("repair-times", "--yes", "--force", "--no-json")
 	assert.Check(t, strings.Contains(out, "These times were set to "+time.Now().UTC().Format("2006-01-02")), out)
 	assert.Check(t, strings.Contains(run("repair-times", "--json"), `"tables": []`), "times are left in the future")
 	after := as.Get("/domains")
