@@ -62,25 +62,41 @@ func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verif
 	return all, nil
 }
 
+// commonAudiences lists what tokens for other services have in their aud claim.
+var commonAudiences = []string{
+	"sts.amazonaws.com", "https://sts.amazonaws.com", "api://AzureADTokenExchange", "sigstore", "istio-ca", "vault", "vault.io", "consul.io",
+	"aws.workload.identity", "gcp.workload.identity", "vault.workload.identity", // HCP Terraform
+	"k3s", "rke2", "api", // Kubernetes: K3s, RKE2, minikube
+}
+
+// commonAudiencePrefixes is like commonAudiences, without the URL's scheme.
+var commonAudiencePrefixes = []string{
+	"kubernetes.default", "kubernetes.svc.default", // Kubernetes, kOps
+	"github.com/", "buildkite.com/", // the defaults are the URLs of the owner
+	"iam.googleapis.com/",
+}
+
 // checkTrustAudience refuses an audience that the issuer's tokens for other services have too: such a service
 // could use a job's token here.
 func checkTrustAudience(issuer, audience string) error {
 	u, _ := url.Parse(issuer) // New reports an invalid URL
-	github := "github.com"
+	prefixes := commonAudiencePrefixes
 	switch {
 	case strings.ContainsAny(audience, "*?"):
 		return fmt.Errorf("the audience is %q: it is compared exactly, there are no wildcards; use the URL of this server", audience)
 	case u != nil && strings.HasSuffix(u.Host, ".ghe.com"):
-		github = strings.TrimPrefix(u.Host, "token.actions.")
+		prefixes = append(slices.Clone(prefixes), strings.TrimPrefix(u.Host, "token.actions.")+"/")
 	case u != nil && strings.HasSuffix(u.Path, gitHubServerPath):
-		github = u.Host
+		prefixes = append(slices.Clone(prefixes), u.Host+"/")
 	}
-	// GitHub's default is the URL of the repository's owner, and the default of a Kubernetes cluster its issuer or
-	// one of these names.
-	if strings.HasPrefix(audience, "https://"+github+"/") || strings.HasPrefix(audience, "https://github.com/") ||
-		strings.TrimSuffix(audience, "/") == strings.TrimSuffix(issuer, "/") ||
-		strings.HasPrefix(strings.TrimPrefix(audience, "https://"), "kubernetes.default") || slices.Contains([]string{"k3s", "rke2"}, audience) {
-		return fmt.Errorf("the audience %s is a default, so that a job's token for another service would be valid here; use the URL of this server", audience)
+	_, name, found := strings.Cut(audience, "//") // also //iam.googleapis.com/…
+	if !found {
+		name = audience
+	}
+	if strings.TrimSuffix(audience, "/") == strings.TrimSuffix(issuer, "/") ||
+		slices.Contains(commonAudiences, strings.TrimSuffix(audience, "/")) ||
+		slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		return fmt.Errorf("the audience %s is a default or another service's, so that a job's token for another service would be valid here; use the URL of this server", audience)
 	}
 	return nil
 }

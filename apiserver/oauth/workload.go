@@ -36,7 +36,7 @@ type ciSystem struct {
 	// keys lists the claims of which a subject may consist, as in key:value:key:value. Projects choose
 	// them, so that a subject alone says nothing about the claims that it lacks.
 	keys []string
-	// typical lists the keys that occur in no other issuer's claims.
+	// typical lists the claims that occur in no other issuer's tokens.
 	typical []string
 	// check returns the reason why somebody else's job may have the claims.
 	check func(facts map[string]string) error
@@ -51,8 +51,8 @@ var (
 			"run_attempt", "run_id", "run_number", "runner_environment", "sha", "workflow", "workflow_ref", "workflow_sha",
 		},
 		typical: []string{
-			"event_name", "job_workflow_ref", "job_workflow_sha", "repo", "repository", "repository_id", "repository_owner", "repository_owner_id", "repository_visibility",
-			"runner_environment", "workflow_ref", "workflow_sha",
+			"event_name", "job_workflow_ref", "job_workflow_sha", "repository", "repository_id", "repository_owner", "repository_owner_id", "repository_visibility",
+			"workflow_ref", "workflow_sha",
 		},
 		check: checkGitHub,
 	}
@@ -79,8 +79,9 @@ const gitHubServerPath = "/_services/token"
 // repo:acme@12/mail@34. They are missing for repositories that were created before July 2026.
 var gitHubIDs = regexp.MustCompile(`@\d+(/|$)`)
 
-// systemOf returns the CI system of an issuer. The workload's claims decide for an issuer on a host of its
-// owner. It returns nil for another issuer, such as a Kubernetes cluster.
+// systemOf returns the CI system of an issuer. On another host, it is the system of most of the workload's claims;
+// claims such as ref, environment or runner_environment occur in several. It returns nil for another issuer, such as
+// a Kubernetes cluster.
 func systemOf(issuer string, w Workload) *ciSystem {
 	u, _ := url.Parse(issuer) // New reports an invalid URL
 	switch {
@@ -89,12 +90,29 @@ func systemOf(issuer string, w Workload) *ciSystem {
 	case u != nil && u.Host == "gitlab.com":
 		return gitlab
 	}
-	first, _, composed := strings.Cut(w.Claims["sub"], ":")
-	for _, s := range []*ciSystem{github, gitlab} {
-		if composed && (slices.Contains(s.typical, first) || s == github && slices.Contains(s.keys, first)) ||
-			slices.ContainsFunc(s.typical, func(key string) bool { return w.Claims[key] != "" }) {
-			return s
+	names := maps.Clone(w.Claims)
+	if sub := w.Claims["sub"]; sub != "" {
+		delete(names, "project_id") // other issuers have it too, beside a sub of their own
+		if first, _, composed := strings.Cut(sub, ":"); composed {
+			names[first] = ""
+			if first == "repo" {
+				names["repository"] = ""
+			}
 		}
+	}
+	matches := func(s *ciSystem) (n int) {
+		for _, name := range s.typical {
+			if _, ok := names[name]; ok {
+				n++
+			}
+		}
+		return n
+	}
+	switch inGitHub, inGitLab := matches(github), matches(gitlab); {
+	case inGitLab > inGitHub:
+		return gitlab
+	case inGitHub > 0:
+		return github
 	}
 	return nil
 }
@@ -107,9 +125,11 @@ func (s *ciSystem) facts(claims map[string]string) (map[string]string, error) {
 	for rest := sub; rest != ""; {
 		var key, value string
 		key, rest, _ = strings.Cut(rest, ":")
-		if key == "pull_request" && rest == "" { // the subject of a pull request without an environment
-			facts["event_name"] = key
-			break
+		if s == github && key == "pull_request" { // in place of ref, for a pull request without an environment
+			if facts["event_name"] == "" {
+				facts["event_name"] = key
+			}
+			continue
 		}
 		if !slices.Contains(s.keys, key) {
 			return nil, fmt.Errorf("%s's subjects have no %.40q, as far as this server knows; remove sub, and write the claims themselves, such as %s", s.name, key, s.example)
@@ -117,6 +137,9 @@ func (s *ciSystem) facts(claims map[string]string) (map[string]string, error) {
 		value, rest, _ = strings.Cut(rest, ":")
 		if value == "" {
 			return nil, fmt.Errorf("in the claim sub, %s is empty", key)
+		}
+		if s == github {
+			value = strings.ReplaceAll(value, "%3A", ":")
 		}
 		if key == "repo" {
 			key, value = "repository", gitHubIDs.ReplaceAllString(value, "$1")
@@ -156,11 +179,16 @@ func (w Workload) check(issuer string) error {
 		}
 	}
 	system := systemOf(issuer, w)
-	if system == nil {
-		if w.Claims["sub"] == "" {
-			return errors.New("without the claim sub, every workload of the issuer that has the others matches; add sub")
-		}
+	switch {
+	case system != nil:
+	case identifyOwner(slices.Collect(maps.Keys(w.Claims))):
 		return nil
+	default:
+		sets := make([]string, len(ownerClaims))
+		for i, all := range ownerClaims {
+			sets[i] = strings.Join(all, " and ")
+		}
+		return errors.New("without the claim sub, or others that identify an owner, workloads of other owners match; add one of: " + strings.Join(sets, ", "))
 	}
 	facts, err := system.facts(w.Claims)
 	if err != nil {
@@ -169,7 +197,46 @@ func (w Workload) check(issuer string) error {
 	return system.check(facts)
 }
 
+// ownerClaims lists the claims that, together, identify a pipeline, repository, project or workspace. The subjects of
+// some CI systems can't be in a rule, because they contain the commit, the person or the run.
+var ownerClaims = [][]string{
+	{"sub"}, {"repository"}, {"repository_id"}, {"project_path"}, {"project_id"},
+	{"pipeline_id"}, {"organization_slug", "pipeline_slug"}, {"organization_id", "pipeline_slug"}, // Buildkite
+	{"oidc.circleci.com/project-id"},                     // CircleCI
+	{"repositoryUuid"},                                   // Bitbucket
+	{"terraform_workspace_id"}, {"terraform_project_id"}, // HCP Terraform
+	{"terraform_organization_name", "terraform_workspace_name"}, {"terraform_organization_id", "terraform_workspace_name"},
+}
+
+// identifyOwner reports whether only one owner's workloads have certain values of the claims.
+func identifyOwner(names []string) bool {
+	return slices.ContainsFunc(ownerClaims, func(all []string) bool {
+		return !slices.ContainsFunc(all, func(name string) bool { return !slices.Contains(names, name) })
+	})
+}
+
+// These are the values that the claims of GitHub and GitLab can have.
+var (
+	gitHubRepository = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+	gitHubRef        = regexp.MustCompile(`^refs/\S*[^\s/]$`)
+	gitLabProject    = regexp.MustCompile(`^[^\s/]+(/[^\s/]+)+$`)
+)
+
+// checkForm returns an error if no token has the fact.
+func checkForm(facts map[string]string, name string, form *regexp.Regexp, example string) error {
+	if value := facts[name]; value != "" && !form.MatchString(value) {
+		return fmt.Errorf("the claim %s is %q, and no token matches: it has the form %s", name, value, example)
+	}
+	return nil
+}
+
 func checkGitHub(facts map[string]string) error {
+	if err := checkForm(facts, "repository", gitHubRepository, "OWNER/REPOSITORY"); err != nil {
+		return err
+	}
+	if err := checkForm(facts, "ref", gitHubRef, "refs/heads/main"); err != nil {
+		return err
+	}
 	event := facts["event_name"]
 	anyRef, known := githubEvents[event]
 	switch {
@@ -188,6 +255,9 @@ func checkGitHub(facts map[string]string) error {
 }
 
 func checkGitLab(facts map[string]string) error {
+	if err := checkForm(facts, "project_path", gitLabProject, "GROUP/PROJECT"); err != nil {
+		return err
+	}
 	switch {
 	case facts["project_path"] == "" && facts["project_id"] == "":
 		return errors.New("pipelines of other projects match; add project_path or project_id")
@@ -196,9 +266,6 @@ func checkGitLab(facts map[string]string) error {
 	}
 	return errors.New(`pipelines of every branch match, also of one without protection, and ref alone may be a tag or lose its protection; add ref_protected "true" or environment_protected "true", or for merge requests pipeline_source "merge_request_event"`)
 }
-
-// ownerClaims identify the owner of a job.
-var ownerClaims = []string{"repository", "repository_id", "project_path", "project_id"}
 
 // workload returns the user of the first workload that matches the claims. The user's name, for the
 // audit log, lists the claims.
@@ -220,9 +287,7 @@ func (v *Verifier) workload(c claims) (identity.User, error) {
 		}
 		// Only the owner of a workload may learn its claims: anybody can get a token of a public
 		// issuer.
-		if slices.ContainsFunc(names, func(name string) bool {
-			return (name == "sub" || slices.Contains(ownerClaims, name)) && !slices.Contains(differing, name)
-		}) {
+		if identifyOwner(slices.DeleteFunc(names, func(name string) bool { return slices.Contains(differing, name) })) {
 			problems = append(problems, w.Name+" needs "+w.describe(differing))
 		}
 	}
