@@ -229,7 +229,8 @@ func (s *Service) OpenAttempt(ctx context.Context, sealed string) (content strin
 
 // CallIssuer runs a call of the OAuth issuer for a browser that is not signed in. Few calls run at
 // once, others wait. A failed call counts against the limit of the remote address: RateLimit, or by
-// default 60 a minute. An error is that of call, a 429 or a 503.
+// default 60 a minute. Beyond the limit, the calls of the address run at five a second, and a call that
+// would wait for more than ten seconds is a 429. An error is that of call, a 429 or a 503.
 func (s *Service) CallIssuer(ctx context.Context, remoteAddr string, call func() error) error {
 	return s.http.CallIssuer(ctx, remoteAddr, call)
 }

@@ -79,36 +79,70 @@ func (h *Handler) LimitSignIn(remoteAddr string) error {
 // maxIssuerCalls limits the calls of CallIssuer in flight. Further calls wait.
 const maxIssuerCalls = 32
 
-// defaultIssuerFailures limits the failed calls for one remote address. It is more than maxIssuerCalls, so
-// that any number of people can sign in at once through one proxy.
+// defaultIssuerFailures limits the failed calls for one remote address that don't wait. It is more than
+// maxIssuerCalls, so that any number of people can sign in at once through one proxy.
 var defaultIssuerFailures = ratelimit.Limit{Requests: 60, Per: time.Minute}
 
-// issuerWait is how long a call waits for calls in flight.
+// issuerWait is how long a call waits for calls in flight, and at most for its turn after failures.
 const issuerWait = 10 * time.Second
+
+// issuerPace spaces the calls of an address with too many failed ones. They are not refused, because a stranger may
+// share the address of a proxy with everybody else.
+var issuerPace = ratelimit.Limit{Requests: 50, Per: issuerWait}
 
 // CallIssuer implements apiserver.Service.CallIssuer.
 func (h *Handler) CallIssuer(ctx context.Context, remoteAddr string, call func() error) error {
+	if err := h.beginIssuerCall(ctx); err != nil {
+		return err
+	}
+	key := "issuer " + network(remoteAddr) // other requests don't count
+	counted := h.issuerFailures.Take(key, h.Rules.Now()).Allowed
+	if !counted {
+		h.issuerCalls.Release(1) // while this call waits
+		if err := h.waitForTurn(ctx, key); err != nil {
+			return err
+		}
+		if err := h.beginIssuerCall(ctx); err != nil {
+			return err
+		}
+	}
+	defer h.issuerCalls.Release(1)
+	err := call()
+	if err == nil && counted {
+		h.issuerFailures.Return(key)
+	}
+	return err
+}
+
+func (h *Handler) beginIssuerCall(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, issuerWait)
 	defer cancel()
 	if h.issuerCalls.Acquire(wait, 1) != nil {
 		return api.Unavailable("too many people sign in at the moment; try again")
 	}
-	defer h.issuerCalls.Release(1)
-	key := "issuer " + network(remoteAddr) // other requests don't count
-	if u := h.issuerFailures.Take(key, h.Rules.Now()); !u.Allowed {
+	return nil
+}
+
+// waitForTurn waits until the calls of the same address that came before have had their turns.
+func (h *Handler) waitForTurn(ctx context.Context, key string) error {
+	u := h.issuerTurns.Take(key, h.Rules.Now())
+	if !u.Allowed {
 		return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited, "too many sign-ins from your network have failed; try again in %d s", u.Wait).RetryAfter(u.Wait)
 	}
-	err := call()
-	if err == nil {
-		h.issuerFailures.Return(key)
+	before := issuerPace.Requests - 1 - u.Remaining
+	select {
+	case <-time.After(time.Duration(before) * issuerPace.Per / time.Duration(issuerPace.Requests)):
+		return nil
+	case <-ctx.Done():
+		return api.Cancelled()
 	}
-	return err
 }
 
 // ResetLimits forgets all requests and calls that count against a limit of this process.
 func (h *Handler) ResetLimits() {
 	h.Limiter.Reset()
 	h.issuerFailures.Reset()
+	h.issuerTurns.Reset()
 }
 
 // SessionError returns the *api.Error for a failure to open or end a session, nil for nil.

@@ -49,10 +49,11 @@ type Handler struct {
 
 	next   http.Handler // route, wrapped in Middleware
 	bodies *bodyMemory
-	// issuerFailures limits the failed calls of CallIssuer, and issuerCalls those in flight.
-	issuerFailures *ratelimit.Limiter
-	issuerCalls    *semaphore.Weighted
-	mux            *http.ServeMux
+	// issuerFailures counts the failed calls of CallIssuer, issuerTurns the calls that wait for their turn, and
+	// issuerCalls those in flight.
+	issuerFailures, issuerTurns *ratelimit.Limiter
+	issuerCalls                 *semaphore.Weighted
+	mux                         *http.ServeMux
 	// operations maps the patterns of routes to the operations.
 	operations         map[string]api.Spec
 	retiring, draining atomic.Bool
@@ -63,7 +64,7 @@ type Handler struct {
 func New(o Options) *Handler {
 	h := &Handler{
 		Options: o, bodies: newBodyMemory(int64(cmp.Or(o.BodyMemory, defaultBodyMemory))), drained: make(chan struct{}),
-		mux: http.NewServeMux(), operations: map[string]api.Spec{}, issuerFailures: o.Limiter,
+		mux: http.NewServeMux(), operations: map[string]api.Spec{}, issuerFailures: o.Limiter, issuerTurns: ratelimit.New(issuerPace),
 	}
 	if h.issuerFailures == nil {
 		h.issuerFailures = ratelimit.New(defaultIssuerFailures)

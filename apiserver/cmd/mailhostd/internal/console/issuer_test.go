@@ -197,8 +197,8 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 	down.get("/accounts", http.StatusNotFound)
 }
 
-// TestConsoleSparesTheIssuer checks that forged responses call the issuer once each, up to the limit of
-// their address, and at most ten times in a row during its outage. A client may send its secret in
+// TestConsoleSparesTheIssuer checks that forged responses call the issuer once each, also beyond the
+// limit of their address, which would lock out its other people, and at most ten times in a row during its outage. A client may send its secret in
 // either form, and no page shows it.
 func TestConsoleSparesTheIssuer(t *testing.T) {
 	t.Parallel()
@@ -229,7 +229,7 @@ func TestConsoleSparesTheIssuer(t *testing.T) {
 		statuses[n] = resp.StatusCode
 		assert.Check(t, strings.Contains(body, "[redacted]") == (resp.StatusCode == http.StatusForbidden) && !strings.Contains(body, "client-secret"), "%s", body)
 	}
-	if calls = served("/token") - calls; statuses != [5]int{403, 403, 403, 429, 429} || calls != 3 {
+	if calls = served("/token") - calls; statuses != [5]int{403, 403, 403, 403, 403} || calls != 5 {
 		t.Errorf("five invented codes: %d, %d calls of the issuer", statuses, calls)
 	}
 
@@ -285,30 +285,24 @@ func TestConsoleLimitsCallsOfTheIssuer(t *testing.T) {
 		assert.Check(t, status == http.StatusSeeOther, "one of a hundred people who sign in at once: %d", status)
 	}
 
-	calls, refused := served(), 0
 	back := stranger.startAtIssuer("")
 	at, err := url.Parse(stranger.base)
 	assert.NilError(t, err)
 	attempt := stranger.http.Jar.Cookies(at)[0].String()
 	stranger.http.Jar = nil
 	state := back[strings.Index(back, "state="):]
-	begun := time.Now()
-	for range 200 { // with one sealed cookie
-		resp, _ := stranger.send(http.MethodGet, "/sign-in/return?code=invented&"+state, nil, "Cookie", attempt)
-		if resp.StatusCode == http.StatusTooManyRequests {
-			refused++
-		}
+	calls, begun := served(), time.Now()
+	for range 70 { // with one sealed cookie
+		stranger.send(http.MethodGet, "/sign-in/return?code=invented&"+state, nil, "Cookie", attempt)
 	}
-	made, most := served()-calls, 61+int(time.Since(begun).Seconds())
-	assert.Check(t, made <= most && refused >= 200-most, "200 invented codes: %d calls of the issuer, and %d were refused", made, refused)
-	// A second later a person signs in from the same address, and at once from another one.
+	made, most := served()-calls, 61+6*time.Since(begun).Seconds()
+	assert.Check(t, made > 60 && float64(made) <= most, "70 invented codes: %d calls of the issuer in %s", made, time.Since(begun))
+	// A person signs in from the same address, and from another one.
 	elsewhere := newVisitor(t, s)
 	elsewhere.http.Transport = &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
 	elsewhere.get(elsewhere.startAtIssuer(""), http.StatusSeeOther)
 	neighbour := newVisitor(t, s)
-	back = neighbour.startAtIssuer("")
-	time.Sleep(1100 * time.Millisecond)
-	neighbour.get(back, http.StatusSeeOther)
+	neighbour.get(neighbour.startAtIssuer(""), http.StatusSeeOther)
 }
 
 // TestConsoleShowsWhoHoldsAGrant checks that a person with the name of the built-in owner is not mistaken for it.
