@@ -201,10 +201,12 @@ func (w Workload) check(issuer string) error {
 // some CI systems can't be in a rule, because they contain the commit, the person or the run.
 var ownerClaims = [][]string{
 	{"sub"}, {"repository"}, {"repository_id"}, {"project_path"}, {"project_id"},
-	{"pipeline_id"}, {"organization_slug", "pipeline_slug"}, {"organization_id", "pipeline_slug"}, // Buildkite
-	{"oidc.circleci.com/project-id"},                     // CircleCI
-	{"repositoryUuid"},                                   // Bitbucket
-	{"terraform_workspace_id"}, {"terraform_project_id"}, // HCP Terraform
+	// Buildkite:
+	{"pipeline_id"}, {"organization_slug", "pipeline_slug"}, {"organization_id", "pipeline_slug"},
+	// CircleCI and Bitbucket:
+	{"oidc.circleci.com/project-id"}, {"repositoryUuid"},
+	// HCP Terraform:
+	{"terraform_workspace_id"}, {"terraform_project_id"},
 	{"terraform_organization_name", "terraform_workspace_name"}, {"terraform_organization_id", "terraform_workspace_name"},
 }
 
