@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -63,6 +64,23 @@ func done(revoked, all int) string {
 	return fmt.Sprintf("; %d of %d are revoked", revoked, all)
 }
 
+// precheck returns an error if the children are to be revoked but can't be listed, before anything is revoked.
+func (f childrenFlag) precheck(ctx context.Context, c *apiclient.Client, subjects []apiclient.Subject) error {
+	if !f.WithChildren {
+		return nil
+	}
+	_, err := apiclient.Children(ctx, c, subjects...)
+	return f.unlisted(err)
+}
+
+// unlisted explains an error of a list that --with-children needs.
+func (f childrenFlag) unlisted(err error) error {
+	if err == nil || !f.WithChildren {
+		return err
+	}
+	return fmt.Errorf("nothing is revoked, because --with-children can't list what was created: %w", err)
+}
+
 // endedChildren are the children that a command has revoked, and those that go on working.
 type endedChildren struct{ revoked, remaining []listedChild }
 
@@ -70,6 +88,7 @@ type endedChildren struct{ revoked, remaining []listedChild }
 // the id of the caller.
 func (f childrenFlag) end(ctx context.Context, p cli.Program, c *apiclient.Client, own, command string, subjects []apiclient.Subject) (e endedChildren, err error) {
 	names := grantNames{apiclient.NewNames(ctx, c)}
+	unknown, _ := apiclient.UnknownCreators(ctx, c) // an error is that of the list below; afterwards the caller may lack the right
 	var revoked, remaining []apiclient.Child
 	if f.WithChildren {
 		revoked, err = apiclient.RevokeChildren(ctx, c, own, subjects...)
@@ -77,15 +96,20 @@ func (f childrenFlag) end(ctx context.Context, p cli.Program, c *apiclient.Clien
 		remaining, err = apiclient.Children(ctx, c, subjects...)
 	}
 	e.revoked = listChildren(revoked, names)
-	if err != nil && len(revoked) > 0 {
+	if err != nil && f.WithChildren {
 		remaining, _ = apiclient.Children(ctx, c, subjects...) // for the message about the other error
-		fmt.Fprintln(p.Stderr, "mailhostd: these are revoked:")
-		printChildren(p.Stderr, e.revoked)
+		if len(revoked) > 0 {
+			fmt.Fprintln(p.Stderr, "mailhostd: these are revoked:")
+			printChildren(p.Stderr, e.revoked)
+		}
 	}
 	e.remaining = listChildren(remaining, names)
 	if len(remaining) > 0 {
 		fmt.Fprintf(p.Stderr, "mailhostd: these were created with what is revoked, and go on working; to revoke them too: %s\n", command)
 		printChildren(p.Stderr, e.remaining)
+	}
+	if unknown > 0 {
+		fmt.Fprintf(p.Stderr, "mailhostd: the creator of %s is unknown, and may be what is revoked; mailhostd token list and grant list show \"?\" for it\n", cli.Counted(unknown, "working object"))
 	}
 	if apiclient.Denied(err) && !f.WithChildren {
 		fmt.Fprintf(p.Stderr, "mailhostd: what was created with it may go on working, and can't be listed: %s\n", err)
@@ -97,7 +121,7 @@ func (f childrenFlag) end(ctx context.Context, p cli.Program, c *apiclient.Clien
 		}
 	}
 	if err != nil {
-		return e, fmt.Errorf("what it has created is not all revoked: %w", err)
+		return e, fmt.Errorf("what it has created is not all revoked: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return e, nil
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,8 +204,14 @@ func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	if err != nil {
 		return err
 	}
-	ids, subjects, err := c.choose(ctx, t.Client)
+	chosen, err := c.choose(ctx, t.Client)
 	if err != nil {
+		return err
+	}
+	if len(chosen.keep) > 0 && c.WithChildren {
+		return fmt.Errorf("nothing is revoked: %s keeps other rights, and --with-children ends everything that the subject has created; remove all its grants, or leave out --with-children", chosen.keep[0])
+	}
+	if err := c.precheck(ctx, t.Client, chosen.subjects); err != nil {
 		return err
 	}
 	out := struct {
@@ -213,52 +220,63 @@ func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 		Remaining       []listedChild `json:"remaining"`
 	}{Revoked: []cli.ID{}}
 	revoke := func() error {
-		for _, id := range ids {
+		for _, id := range chosen.ids {
 			if _, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: string(id)}); err != nil {
-				return fmt.Errorf("grant %s: %w%s", id, err, done(len(out.Revoked), len(ids)))
+				return fmt.Errorf("grant %s: %w%s", id, err, done(len(out.Revoked), len(chosen.ids)))
 			}
 			out.Revoked = append(out.Revoked, id)
 		}
 		return nil
 	}
 	end := func() error {
-		if subjects == nil {
+		if chosen.denied {
 			fmt.Fprintln(p.Stderr, "mailhostd: what was created with the grants may go on working, and can't be listed: that takes authorization.view")
 			return nil
 		}
-		children, err := c.end(ctx, p, t.Client, caller.SubjectID, c.again(ids, subjects), subjects)
+		if len(chosen.subjects) == 0 { // they keep other rights
+			return nil
+		}
+		children, err := c.end(ctx, p, t.Client, caller.SubjectID, c.again(chosen), chosen.subjects)
 		out.RevokedChildren, out.Remaining = children.revoked, children.remaining
 		return err
 	}
 	steps := []func() error{revoke, end} // afterwards the subject creates no further children
-	if slices.Contains(subjects, apiclient.Subject{Type: caller.SubjectType, ID: caller.SubjectID}) {
+	if slices.Contains(chosen.subjects, apiclient.Subject{Type: caller.SubjectType, ID: caller.SubjectID}) {
 		slices.Reverse(steps) // the caller may revoke nothing afterwards
 	}
 	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
+		if err = step(); err != nil {
+			break
 		}
 	}
-	return c.Print(p, out, func(w io.Writer) {
-		fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(out.Revoked), "grant"))
-		if len(out.RevokedChildren) > 0 {
+	if err == nil && len(chosen.ids) == 0 && len(out.RevokedChildren) == 0 {
+		err = chosen.none
+	}
+	if err != nil && len(out.Revoked)+len(out.RevokedChildren)+len(out.Remaining) == 0 {
+		return err
+	}
+	return cmp.Or(c.Print(p, out, func(w io.Writer) {
+		if len(out.Revoked) > 0 {
+			fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(out.Revoked), "grant"))
+		}
+		if len(out.RevokedChildren) > 0 && err == nil { // otherwise stderr names them
 			fmt.Fprintln(w, "Revoked what was created with it:")
 			printChildren(w, out.RevokedChildren)
 		}
-	})
+	}), err)
 }
 
 // again returns the command that revokes the children after this one.
-func (c grantRemoveCommand) again(ids []cli.ID, subjects []apiclient.Subject) string {
+func (c grantRemoveCommand) again(chosen chosenGrants) string {
 	const command = "mailhostd grant remove --with-children"
 	if !c.chosenSubject() {
 		named := []string{command}
-		for _, id := range ids {
+		for _, id := range chosen.ids {
 			named = append(named, string(id))
 		}
 		return strings.Join(named, " ")
 	}
-	flag, id := "--"+strings.ReplaceAll(subjects[0].Type, "_", "-"), subjects[0].ID
+	flag, id := "--"+strings.ReplaceAll(chosen.subjects[0].Type, "_", "-"), chosen.subjects[0].ID
 	if c.Workload != "" {
 		flag, id = "--workload", c.Workload
 	}
@@ -275,40 +293,62 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// choose returns the ids of the chosen grants, and their subjects: nil if the caller may not see them.
-func (c grantRemoveCommand) choose(ctx context.Context, client *apiclient.Client) (ids []cli.ID, subjects []apiclient.Subject, err error) {
+// chosenGrants are the grants that a command revokes.
+type chosenGrants struct {
+	ids []cli.ID
+	// subjects keep no grant; keep are the others, described.
+	subjects []apiclient.Subject
+	keep     []string
+	// denied reports that the caller may not see grants, so that the subjects are unknown.
+	denied bool
+	// none is the error if nothing is revoked.
+	none error
+}
+
+// choose returns the chosen grants. An id may be that of a revoked grant.
+func (c grantRemoveCommand) choose(ctx context.Context, client *apiclient.Client) (chosen chosenGrants, err error) {
 	in := &api.ListAuthorizationsRequest{IncludeRevoked: !c.chosenSubject()}
 	if in.SubjectType, in.SubjectID, err = c.subject(ctx, client); err != nil {
-		return nil, nil, err
+		return chosen, err
 	}
 	wanted, err := c.grants(ctx, client)
 	if err != nil {
-		return nil, nil, err
+		return chosen, err
 	}
 	grants, err := apiclient.Call(ctx, client, api.ListAuthorizations, in)
-	if !c.chosenSubject() && apiclient.Denied(err) {
-		return c.Grants, nil, nil
+	if !c.chosenSubject() && apiclient.Denied(err) && !c.WithChildren {
+		return chosenGrants{ids: c.Grants, denied: true}, nil
 	} else if err != nil {
-		return nil, nil, err
+		return chosen, c.unlisted(err)
 	}
-	if !c.chosenSubject() {
-		subjects = []apiclient.Subject{}
-		for _, g := range *grants {
-			if slices.Contains(c.Grants, cli.ID(g.ID)) {
-				subjects = append(subjects, apiclient.Subject{Type: g.SubjectType, ID: g.SubjectID})
-			}
-		}
-		return c.Grants, subjects, nil
+	chosen.ids = c.Grants
+	if c.chosenSubject() {
+		chosen.subjects = []apiclient.Subject{{Type: in.SubjectType, ID: in.SubjectID}}
+		chosen.none = fmt.Errorf("the %s %s has no such grant; see mailhostd grant list", in.SubjectType, in.SubjectID)
 	}
 	for _, g := range *grants {
-		if !c.chosen() || slices.ContainsFunc(wanted, func(w api.GrantAuthorizationBody) bool {
+		switch {
+		case !c.chosenSubject():
+			if s := (apiclient.Subject{Type: g.SubjectType, ID: g.SubjectID}); slices.Contains(c.Grants, cli.ID(g.ID)) && !slices.Contains(chosen.subjects, s) {
+				chosen.subjects = append(chosen.subjects, s)
+			}
+		case !c.chosen() || slices.ContainsFunc(wanted, func(w api.GrantAuthorizationBody) bool {
 			return w.GrantKind == g.GrantKind && api.Value(w.CapabilityKey) == api.Value(g.CapabilityKey) && api.Value(w.ResourceID) == api.Value(g.ResourceID)
-		}) {
-			ids = append(ids, cli.ID(g.ID))
+		}):
+			chosen.ids = append(chosen.ids, cli.ID(g.ID))
 		}
 	}
-	if len(ids) == 0 && !c.WithChildren {
-		return nil, nil, fmt.Errorf("the %s %s has no such grant; see mailhostd grant list", in.SubjectType, in.SubjectID)
+	if len(chosen.ids) == 0 && c.chosen() {
+		return chosen, chosen.none
 	}
-	return ids, []apiclient.Subject{{Type: in.SubjectType, ID: in.SubjectID}}, nil
+	chosen.subjects = slices.DeleteFunc(chosen.subjects, func(s apiclient.Subject) bool {
+		keeps := slices.ContainsFunc(*grants, func(g api.Authorization) bool {
+			return g.SubjectType == s.Type && g.SubjectID == s.ID && g.RevokedAt == nil && !slices.Contains(chosen.ids, cli.ID(g.ID))
+		})
+		if keeps {
+			chosen.keep = append(chosen.keep, apiclient.DescribeSubject(s.Type, s.ID, ""))
+		}
+		return keeps
+	})
+	return chosen, nil
 }

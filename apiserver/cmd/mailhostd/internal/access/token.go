@@ -232,16 +232,19 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 		revoked = append(revoked, a)
 		return nil
 	}
-	for _, a := range tokens {
-		if err := revoke(a); err != nil {
-			return err
-		}
-	}
-	// Afterwards a revoked token creates no further children.
-	children, err := c.end(ctx, p, t.Client, caller.SubjectID, strings.Join(command, " "), subjects)
-	if err != nil {
+	var children endedChildren
+	if err = c.precheck(ctx, t.Client, subjects); err != nil {
 		return err
 	}
+	for _, a := range tokens {
+		if err = revoke(a); err != nil {
+			break
+		}
+	}
+	if err == nil { // a revoked token creates no further children
+		children, err = c.end(ctx, p, t.Client, caller.SubjectID, strings.Join(command, " "), subjects)
+	}
+	failed := err
 	var grants []listedChild
 	for _, child := range children.revoked {
 		if child.Type != vocab.SubjectServiceAccount {
@@ -254,20 +257,21 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 		}
 		revoked = append(revoked, *a)
 	}
-	if own != nil { // the caller can revoke nothing afterwards
-		if err := revoke(*own); err != nil {
-			return err
-		}
+	if own != nil && failed == nil { // the caller can revoke nothing afterwards
+		failed = revoke(*own)
 	}
-	if len(grants) > 0 {
+	if len(grants) > 0 && failed == nil { // otherwise stderr names them
 		fmt.Fprintln(p.Stderr, "mailhostd: these grants are revoked too:")
 		printChildren(p.Stderr, grants)
 	}
-	return c.Print(p, revoked, func(w io.Writer) {
+	if failed != nil && len(revoked) == 0 {
+		return failed
+	}
+	return cmp.Or(c.Print(p, revoked, func(w io.Writer) {
 		for _, a := range revoked {
 			fmt.Fprintf(w, "Revoked %q (%s): its token no longer works.\n", a.Name, a.ID)
 		}
-	})
+	}), failed)
 }
 
 // findToken returns the service account with an id, or the active service account with a name.

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,45 +63,53 @@ func Children(ctx context.Context, c *Client, subjects ...Subject) (children []C
 }
 
 // RevokeChildren revokes what descends from the subjects, and what is created meanwhile. The service
-// account with the id own, the caller's, is the last one. After an error, revoked holds what was revoked.
+// account with the id own, the caller's, is the last one. A failure stops no other child but that one; the
+// error contains all failures.
 func RevokeChildren(ctx context.Context, c *Client, own string, subjects ...Subject) (revoked []Child, err error) {
-	revoke := func(child Child) (err error) {
+	tried := map[string]bool{} // whether it was revoked
+	var failures []error
+	revoke := func(child Child) {
+		var err error
 		if child.IsGrant() {
 			_, err = Call(ctx, c, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: child.ObjectID})
 		} else {
 			_, err = Call(ctx, c, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: child.ObjectID})
 		}
-		if err == nil {
+		if tried[child.ObjectID] = err == nil; err == nil {
 			revoked = append(revoked, child)
+		} else {
+			failures = append(failures, fmt.Errorf("%s %s: %w", child.ObjectType, child.ObjectID, err))
 		}
-		return err
 	}
 	for {
 		children, err := Children(ctx, c, subjects...)
 		if err != nil {
-			return revoked, err
+			return revoked, errors.Join(append(failures, err)...)
 		}
 		// The caller's rights may be among the grants.
-		others := slices.DeleteFunc(slices.Clone(children), func(child Child) bool {
+		isOwn := func(child Child) bool {
 			return child.ObjectID == own || child.IsGrant() && child.Grant.SubjectID == own
-		})
-		for _, child := range others {
-			if slices.ContainsFunc(revoked, func(r Child) bool { return r.ObjectID == child.ObjectID }) { // the loop would never end
-				return revoked, fmt.Errorf("%s: the API at %s lists %s, which it has revoked", api.ListCreations.ID, c.URL, child.ObjectID)
+		}
+		found := false
+		for _, child := range children {
+			ended, again := tried[child.ObjectID]
+			if ended { // the loop would never end
+				return revoked, errors.Join(append(failures, fmt.Errorf("%s: the API at %s lists %s, which it has revoked", api.ListCreations.ID, c.URL, child.ObjectID))...)
 			}
-			if err := revoke(child); err != nil {
-				return revoked, err
+			if !again && !isOwn(child) {
+				revoke(child)
+				found = true
 			}
 		}
-		if len(others) > 0 {
+		if found {
 			continue
 		}
 		for _, child := range slices.Backward(children) { // the caller's grants, and then its token
-			if err := revoke(child); err != nil {
-				return revoked, err
+			if isOwn(child) && len(failures) == 0 {
+				revoke(child)
 			}
 		}
-		return revoked, nil
+		return revoked, errors.Join(failures...)
 	}
 }
 
@@ -120,4 +129,19 @@ func Creators(ctx context.Context, c *Client) (map[string]api.AuditSubject, erro
 		}
 	}
 	return creators, nil
+}
+
+// UnknownCreators returns the number of working service accounts and grants whose creator is unknown: an
+// earlier version created them, and the audit log does not contain them.
+func UnknownCreators(ctx context.Context, c *Client) (n int, err error) {
+	creations, err := Call(ctx, c, api.ListCreations, &api.ListCreationsRequest{})
+	if err != nil {
+		return 0, err
+	}
+	for _, creation := range *creations {
+		if creation.CreatedBy == nil {
+			n++
+		}
+	}
+	return n, nil
 }
