@@ -85,7 +85,7 @@ func descendants(isRoot func(store.Subject) bool, accounts []store.ServiceAccoun
 		received[r] = append(received[r], g)
 	}
 	descends := map[string]bool{}
-	// borrowed reports whether a creator had a right only from grants that descend. Their own times do not
+	// borrowed reports whether a creator had a right only from grants that descend. The times of these do not
 	// matter, because clocks may have been wrong.
 	borrowed := func(o creation, need store.Authorization) (borrowed bool) {
 		holders := []store.Subject{o.by}
@@ -101,7 +101,7 @@ func descendants(isRoot func(store.Subject) bool, accounts []store.ServiceAccoun
 					case !(auth.Caller{Grants: held[i : i+1]}).MayGrant(need):
 					case descends[g.ID]:
 						borrowed = true
-					case !g.CreatedAt.After(o.at) && (g.RevokedAt.IsZero() || !g.RevokedAt.Before(o.at)):
+					case g.CreatedAt.Before(o.at) && (g.RevokedAt.IsZero() || !g.RevokedAt.Before(o.at)):
 						return false
 					}
 				}
