@@ -180,7 +180,7 @@ type grantRemoveCommand struct {
 
 func (grantRemoveCommand) Help() string {
 	return `Revokes grants by their ids, or all grants of a subject. --plan-only and --grant choose from the subject's grants.
-What the subject has created goes on working: it is listed, and --with-children revokes it too.
+What a subject without any further grant has created goes on working: it is listed, and --with-children revokes it too.
 
 Examples:
   mailhostd grant remove --workload apply --with-children

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -156,5 +157,28 @@ func TestCreatorsOfManyTokens(t *testing.T) {
 	}
 	for _, a := range mailhostdtest.RunJSON[[]map[string]any](t, mailhostdtest.HTTPEnviron(s, owner), "token", "list") {
 		assert.Check(t, a["created_by"] != nil, "nobody has created %v", a)
+	}
+}
+
+// TestUnknownCreators checks that a revocation says how many creators are unknown, because what is revoked may be
+// one of them.
+func TestUnknownCreators(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	for _, name := range []string{"one", "two", "three"} {
+		mailhostdtest.RunJSON[any](t, nil, "token", "create", name, "--database", database)
+	}
+	db, err := sql.Open("sqlite", database)
+	assert.NilError(t, err)
+	for _, table := range []string{"service_accounts", "authorizations"} { // as an earlier version leaves them
+		_, err := db.ExecContext(t.Context(), `UPDATE `+table+` SET created_by_type = '', created_by_id = '', created_by_name = ''`)
+		assert.NilError(t, err)
+	}
+	assert.NilError(t, db.Close())
+	const unknown = `the creator of 7 working objects is unknown, and may be what is revoked; mailhostd token list and grant list show "?" for it`
+	for _, arg := range []string{"one", "--with-children two"} {
+		code, _, stderr := mailhostdtest.Run(t, append([]string{"token", "revoke", "--database", database}, strings.Fields(arg)...)...)
+		want := strings.Replace(unknown, "7", map[string]string{"one": "7", "--with-children two": "5"}[arg], 1)
+		assert.Check(t, code == 0 && strings.Contains(stderr, want), "%s: %s", arg, stderr)
 	}
 }

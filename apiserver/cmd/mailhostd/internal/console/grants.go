@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,26 +82,39 @@ type grantRevocation struct {
 	Children part[[]childRow]
 }
 
+// confirmGrantRevocation shows a grant with what its subject has created, if the subject keeps no other
+// right. It also shows a revoked grant whose subject has created something.
 func confirmGrantRevocation(v *visit) (view, error) {
-	g, err := v.grant(false)
+	g, last, err := v.grant()
 	if err != nil {
 		return view{}, err
 	}
-	p := grantRevocation{v.grantRow(apiclient.GrantRow{Authorization: g}), v.children(apiclient.Subject{Type: g.SubjectType, ID: g.SubjectID})}
+	p := grantRevocation{grantRow: v.grantRow(apiclient.GrantRow{Authorization: g})}
+	if last {
+		p.Children = v.children(apiclient.Subject{Type: g.SubjectType, ID: g.SubjectID})
+	}
+	if g.RevokedAt != nil && len(p.Children.Content) == 0 {
+		return view{}, noSuchGrant()
+	}
 	return view{Template: "grant-revoke.html", Title: "Revoke this grant?", Up: link{"/grants", "Grants"}, Data: p}, nil
 }
 
-// grant returns the grant in the path.
-func (v *visit) grant(revoked bool) (api.Authorization, error) {
-	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{IncludeRevoked: revoked})
+func noSuchGrant() error { return notFound("There is no such grant, or it is revoked already.") }
+
+// grant returns the grant in the path, and whether its subject keeps no other one.
+func (v *visit) grant() (g api.Authorization, last bool, err error) {
+	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{IncludeRevoked: true})
 	if err != nil {
-		return api.Authorization{}, err
+		return g, false, err
 	}
 	i := slices.IndexFunc(*all, func(g api.Authorization) bool { return g.ID == v.PathValue("id") })
 	if i < 0 {
-		return api.Authorization{}, notFound("There is no such grant, or it is revoked already.")
+		return g, false, noSuchGrant()
 	}
-	return (*all)[i], nil
+	g = (*all)[i]
+	return g, !slices.ContainsFunc(*all, func(other api.Authorization) bool {
+		return other.SubjectType == g.SubjectType && other.SubjectID == g.SubjectID && other.RevokedAt == nil && other.ID != g.ID
+	}), nil
 }
 
 // revokeGrant revokes a grant first, so that its subject creates nothing further, unless it may be the
@@ -112,9 +126,12 @@ func revokeGrant(v *visit) (view, error) {
 	}
 	steps := []func() error{revoke}
 	if v.PostFormValue("children") != "" {
-		g, err := v.grant(true) // also after a revocation that failed half way
+		g, last, err := v.grant()
 		if err != nil {
 			return view{}, err
+		}
+		if !last {
+			return view{}, &failure{Status: http.StatusConflict, Title: titles[http.StatusConflict], Message: "Nothing is revoked: the subject keeps other rights, so that what it has created is not revoked with this one."}
 		}
 		caller, err := call(v, api.GetCaller, &api.InAccount{})
 		if err != nil {
