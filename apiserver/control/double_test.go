@@ -1,7 +1,6 @@
 package control_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +21,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
 // TestNoMistakeIsSilent checks that the control plane reports unknown names.
@@ -335,53 +333,6 @@ func TestSnapshots(t *testing.T) {
 	h.want(http.StatusOK, "GET", "/journal?count=1&fault="+held, "")
 	items := h.want(http.StatusOK, "GET", "/snapshots", "")["items"].([]any)
 	assert.Check(t, len(items) == 1, "%v", items)
-}
-
-// TestReplay checks that a recording returns the recorded responses, and no response to other
-// requests.
-func TestReplay(t *testing.T) {
-	t.Parallel()
-	var recorded bytes.Buffer
-	h := newHarness(t)
-	h.plane.Journal.Record = &recorded
-	calls := func(c caller) (bodies []string) {
-		for _, call := range [][3]string{{"GET", "/workspaces?page=1", ""}, {"POST", "/workspaces", `{"name":"Sales"}`}, {"GET", "/workspaces?page=1", ""}, {"GET", "/mailboxes/x@example.com", ""}} {
-			a := c.do(call[0], call[1], call[2])
-			bodies = append(bodies, fmt.Sprint(a.status, strings.TrimSpace(a.body)))
-		}
-		return bodies
-	}
-	normal := func(bodies []string) string { // the journal sorts the members
-		var all []string
-		for _, b := range bodies {
-			var v any
-			err := json.Unmarshal([]byte(b[3:]), &v)
-			assert.Assert(t, err == nil, "%v in %s", err, b)
-			all = append(all, b[:3]+fmt.Sprint(v))
-		}
-		return strings.Join(all, "\n")
-	}
-	want := normal(calls(h.inProcess))
-	h.inProcess.must("POST", "/mailboxes/export", "{}")
-	recording, err := journal.ReadRecording(&recorded)
-	assert.Assert(t, err == nil && recording.AccountID() == accountID, "%v, %+v", err, recording)
-	replayed := newReplay(t, recording)
-	assert.Check(t, is.Equal(normal(calls(replayed)), want), "replayed")
-	a := replayed.do("GET", "/workspaces?page=2", "")
-	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "no response to this request; the nearest is seq 1: its query is page=1"), "%+v", a)
-	a = replayed.do("POST", "/mailboxes/export", "{}")
-	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "not application/json"), "%+v", a)
-	_, err = journal.ReadRecording(strings.NewReader("no JSON"))
-	assert.Check(t, err != nil, "no JSON is a recording")
-}
-
-// newReplay returns a client of a service that replays a recording.
-func newReplay(t *testing.T, r *journal.Recording) caller {
-	plane := &control.Plane{Replay: r}
-	s := apitest.New(t, func(o *apiserver.Options) { o.Clock, o.Middleware = plane.Clock.Now, plane.Middleware })
-	c := caller{s.As("mhsa_any")}
-	c.URL = "http://in.process"
-	return c
 }
 
 func TestHostile(t *testing.T) {

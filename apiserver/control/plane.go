@@ -48,7 +48,7 @@ type Plane struct {
 	// Seed makes the ids of isolated accounts reproducible, unless nil.
 	Seed *uint64
 	// Replay responds to the operations of the API in place of the service, unless nil.
-	Replay *journal.Recording
+	Replay Replayer
 	// NewService creates the service of an isolated account, with the clock and the middleware of
 	// its plane; nil disables isolated accounts. IsolateByDefault isolates every new account of
 	// POST /accounts.
@@ -63,6 +63,12 @@ type Plane struct {
 	isolated  map[string]isolated // by account id
 	created   int                 // number of isolated accounts so far
 	snapshots map[string]snapshot // by name
+}
+
+// Replayer responds to requests for an account from a recording.
+type Replayer interface {
+	AccountID() string
+	Middleware(next http.Handler) http.Handler
 }
 
 type snapshot struct {

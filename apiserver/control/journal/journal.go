@@ -9,7 +9,6 @@ package journal
 
 import (
 	"encoding/json"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -76,8 +75,6 @@ const (
 // response. The zero value is an empty journal. It is safe for concurrent use and must not be
 // copied.
 type Journal struct {
-	// Record receives each entry as a line of JSON, for ReadRecording; nil records nothing.
-	Record io.Writer
 	// Faults are the faults of the same service, for Check; nil checks less.
 	Faults *fault.Injector
 
@@ -127,7 +124,4 @@ func (j *Journal) add(e Entry) {
 		j.dropped++
 	}
 	j.entries = append(j.entries, e)
-	if j.Record != nil {
-		_ = json.NewEncoder(j.Record).Encode(e) // the replay of an incomplete recording shows the error
-	}
 }

@@ -149,46 +149,44 @@ func (c *comparison) filters(objects []object) {
 		if f.In != "query" || f.Name == "page" || f.Name == "page_size" || len(query[f.Name]) > 1 || want == "" && f.Default == "" {
 			continue
 		}
-		if slices.ContainsFunc(objects, func(o object) bool { return !matches(o, f, want) }) {
+		if slices.ContainsFunc(objects, func(o object) bool { matches, known := Matches(o, f, want); return known && !matches }) {
 			c.differ(inBody+" /items", "objects that match the filter "+f.Name, "others too")
 		}
 	}
 }
 
-// matches reports whether an object matches a filter. It is true if only the host can know.
-func matches(o object, f *api.Field, want string) bool {
+// Matches reports whether an object matches a filter; known is false if only the host can know.
+func Matches(o map[string]any, f *api.Field, want string) (matches, known bool) {
 	switch f.Name {
 	case "include_revoked":
 		all, _ := strconv.ParseBool(want)
-		return all || o["revoked_at"] == nil
+		return all || o["revoked_at"] == nil, true
 	case "search":
 		return contains(o, want)
 	case "domain":
 		name, isMailbox := o["domain_name"].(string)
 		canonical, err := domainname.Normalize(want)
-		return !isMailbox || o["domain_id"] == strings.ToLower(want) || err == nil && canonical == name
+		return o["domain_id"] == strings.ToLower(want) || err == nil && canonical == name, isMailbox
 	}
 	value, exists := o[f.Name]
 	text, isText := value.(string)
 	isExact := f.Enum != nil || f.Format == "uuid" || slices.Contains([]string{"capability_key", "country_code", "subject_id", "type"}, f.Name)
-	return !exists || !isExact || isText && strings.EqualFold(text, want)
+	return isText && strings.EqualFold(text, want), exists && isExact
 }
 
-// contains reports whether a text member of an object contains a text. It is true for international
+// contains reports whether a text member of an object contains a text. It is unknown for international
 // text, which has several forms.
-func contains(o object, text string) bool {
+func contains(o object, text string) (contains, known bool) {
 	isPlain := func(s string) bool {
 		return !strings.Contains(s, "xn--") && !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 	}
-	if !isPlain(text) {
-		return true
-	}
+	known = isPlain(text)
 	for _, member := range o {
-		if s, ok := member.(string); ok && (!isPlain(s) || strings.Contains(strings.ToLower(s), strings.ToLower(text))) {
-			return true
-		}
+		s, ok := member.(string)
+		contains = contains || ok && strings.Contains(strings.ToLower(s), strings.ToLower(text))
+		known = known && (!ok || isPlain(s))
 	}
-	return false
+	return contains, known || contains
 }
 
 // requestBody decodes the body of the request, or returns false.

@@ -22,10 +22,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/replay"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
@@ -39,8 +39,7 @@ type testFlags struct {
 	Strict  bool     `help:"Refuse members of bodies and query parameters that the API does not have. It ignores them otherwise."`
 	Hostile bool     `help:"Fail one request in twenty, take some time for each, and return short pages, as a real service might: the faults of the control plane at the start."`
 	Seed    *uint64  `placeholder:"NUMBER" help:"Make ids, tokens and faults the same in each run with the number; ids of mailboxes also begin with the time. Whoever knows the number knows the tokens."`
-	Record  notEmpty `placeholder:"FILE" help:"File to write each request with its response to, without secrets."`
-	Replay  notEmpty `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
+	Replay  notEmpty `placeholder:"FILE" help:"Respond to requests from a recording of mailhostd proxy --record, or another one of go-vcr, instead of serving an account."`
 }
 
 // notEmpty is the value of a flag that is off by default. An empty value is an error, because it is probably
@@ -56,7 +55,7 @@ func (v *notEmpty) UnmarshalText(text []byte) error {
 }
 
 // newPlane returns the control plane for the flags.
-func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
+func (f testFlags) newPlane() (*control.Plane, error) {
 	plane := &control.Plane{Hostile: f.Hostile, Seed: f.Seed}
 	plane.Faults.Seed = api.Value(f.Seed)
 	var err error
@@ -64,19 +63,12 @@ func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
 		return nil, err
 	}
 	if f.Replay != "" {
-		if plane.Replay, err = cli.ReadFile("--replay", string(f.Replay), journal.ReadRecording); err != nil {
+		recording, err := cli.ReadFile("--replay", string(f.Replay), replay.Read)
+		if err != nil {
 			return nil, err
 		}
+		plane.Replay = recording
 	}
-	if f.Record == "" {
-		return plane, nil
-	}
-	file, err := os.OpenFile(string(f.Record), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("--record: %w", err)
-	}
-	p.CloseLater(file)
-	plane.Journal.Record = file
 	return plane, nil
 }
 

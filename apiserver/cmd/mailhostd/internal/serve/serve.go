@@ -77,7 +77,7 @@ func (c settings) Validate() error {
 		{c.OAuthIssuer == "" && (c.OAuthClientID != "" || len(c.OAuthScopes) > 0 || len(c.OAuthParameters) > 0), "--oauth-client-id, --oauth-scopes and --oauth-parameters: need --oauth-issuer"},
 		{c.OAuthIssuer == "" && c.ConsoleClientID != "", "--oauth-console-client-id: needs --oauth-issuer"},
 		{c.ConsoleClientID == "" && c.ConsoleSecret != "", "--oauth-console-client-secret: needs --oauth-console-client-id"},
-		{c.ControlListen == "" && (c.Hostile || c.Record != "" || c.Replay != ""), "--hostile, --record and --replay: need --control-listen"},
+		{c.ControlListen == "" && (c.Hostile || c.Replay != ""), "--hostile and --replay: need --control-listen"},
 		{c.Seed != nil && c.Database != sqlite.Memory, "--seed: needs --database " + sqlite.Memory + ", because a second start would create the same ids and tokens again"},
 		{c.SMTPURL == "" && c.SMTPFrom+c.SMTPHelo != "", "--smtp-from and --smtp-helo: need --smtp-url"},
 		{c.SMTPURL != "" && c.SMTPFrom == "", "--smtp-from: is required with --smtp-url"},
@@ -119,7 +119,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if unknown := unknownVariables(p, app); len(unknown) > 0 {
 		log.Warn("no setting has these variables; mailhostd serve --help lists those that exist", "variables", strings.Join(unknown, ", "))
 	}
-	plane, err := c.newPlane(p)
+	plane, err := c.newPlane()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,137 @@
+// Package replay responds to requests of the API from a recording, a cassette of go-vcr, in place of a
+// host.
+//
+// A client never sends the requests of a recording again in the same order: it sends several at once,
+// reads an object alone or in a list, and asks for pages of another size. So a Recording is a small model
+// of the account. Each object has the steps that the recording shows, its creation, changes and deletion,
+// and between two steps the values that responses had. A change that arrives is matched by its operation,
+// its object and its body, gets the recorded response, and takes its object to that step. Single reads
+// and lists both return the last recorded value of the step that an object is at.
+//
+// A step may be skipped, and the steps of a deleted object begin again with its creation, so that a
+// client may do less than the recorded one, or repeat it.
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
+)
+
+// exchange is a recorded request with its response. Its place in the recording is its time.
+type exchange struct {
+	at      int
+	request request
+	status  int
+	header  http.Header
+	body    []byte
+	value   any // the body as JSON, or nil
+}
+
+// request is a request for an operation, without its secrets.
+type request struct {
+	operation api.Spec
+	account   string
+	url       *url.URL
+	query     url.Values
+	body      any // as JSON, or nil
+}
+
+// Read reads a cassette of go-vcr v4.
+func Read(r io.Reader) (*Recording, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var c cassette.Cassette
+	switch err := yaml.Unmarshal(text, &c); {
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, errors.New("the file is empty; record it anew with mailhostd proxy --record")
+	case isOldFormat(text):
+		return nil, errors.New("it has the format of mailhostd before 0.3; record it anew with mailhostd proxy --record")
+	case err != nil:
+		return nil, fmt.Errorf("it is no recording, which is YAML: %w", err)
+	case c.Version != cassette.CassetteFormatVersion && len(c.Interactions) == 0:
+		return nil, errors.New("it is no recording of mailhostd proxy --record or go-vcr, which has a version and interactions")
+	case c.Version != cassette.CassetteFormatVersion:
+		return nil, fmt.Errorf("its version is %d, and go-vcr v4 writes version %d; record it anew", c.Version, cassette.CassetteFormatVersion)
+	}
+	rec := newRecording()
+	for i, interaction := range c.Interactions {
+		if interaction == nil {
+			return nil, fmt.Errorf("interaction %d is empty", i)
+		}
+		x, ok, err := newExchange(i, interaction)
+		if err != nil {
+			return nil, fmt.Errorf("interaction %d: %w", i, err)
+		}
+		if ok {
+			rec.exchanges = append(rec.exchanges, x)
+		}
+	}
+	if len(rec.exchanges) == 0 {
+		return nil, errors.New("it contains no request of this API")
+	}
+	rec.build()
+	return rec, nil
+}
+
+// isOldFormat reports whether a text is what mailhostd try --record wrote: JSON entries of the journal.
+func isOldFormat(text []byte) bool {
+	var entry map[string]any
+	return json.NewDecoder(bytes.NewReader(text)).Decode(&entry) == nil && entry["seq"] != nil && entry["request_id"] != nil
+}
+
+// newExchange returns an exchange; ok is false if the request is for no operation.
+func newExchange(at int, i *cassette.Interaction) (x *exchange, ok bool, err error) {
+	u, err := url.Parse(i.Request.URL)
+	if err != nil {
+		return nil, false, err
+	}
+	escaped := u.EscapedPath()
+	start := strings.Index(escaped, strings.TrimSuffix(api.Prefix, "{account_id}")) // after a host's own prefix
+	if start < 0 {
+		return nil, false, nil
+	}
+	if u, err = url.Parse(escaped[start:] + "?" + u.RawQuery); err != nil {
+		return nil, false, err
+	}
+	s, ok := conformance.OperationOf(&http.Request{Method: i.Request.Method, URL: u})
+	if !ok || i.Request.Method != s.Method {
+		return nil, false, nil
+	}
+	x = &exchange{at: at, request: newRequest(s, u, []byte(i.Request.Body)), status: i.Response.Code, header: i.Response.Headers, body: []byte(i.Response.Body)}
+	x.value = decode(x.body)
+	return x, true, nil
+}
+
+// newRequest returns a request without its secrets, so that those of a recording need not be known.
+func newRequest(s api.Spec, u *url.URL, body []byte) request {
+	query, _ := url.ParseQuery(journal.RedactQuery(u.RawQuery))
+	return request{s, api.CanonicalID(s.PathValues(u)["account_id"]), u, query, decode(journal.Redact(s.ID, body))}
+}
+
+// decode returns a JSON value with its numbers as they are, or nil.
+func decode(text []byte) (value any) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if dec.Decode(&value) != nil {
+		return nil
+	}
+	return value
+}
+
+// object is a JSON object.
+type object = map[string]any

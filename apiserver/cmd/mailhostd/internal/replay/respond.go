@@ -1,0 +1,349 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
+)
+
+// response is a response to a client.
+type response struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// Middleware responds to the operations of the API in place of the service.
+func (rec *Recording) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, ok := conformance.OperationOf(r)
+		if !ok || s.Method != r.Method {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, api.MaxBodyBytes))
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		response := rec.respond(newRequest(s, r.URL, body), r.Header.Get(api.IdempotencyKeyHeader))
+		maps.Copy(w.Header(), response.header)
+		w.WriteHeader(response.status)
+		_, _ = w.Write(response.body)
+	})
+}
+
+func (rec *Recording) respond(r request, key string) *response {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	s := r.operation
+	switch x := rec.absent[s.ID]; {
+	case r.account != rec.AccountID():
+		return notRecorded("the recording is of the account %s", rec.AccountID())
+	case x != nil:
+		return x.response()
+	case s.Changes():
+		return rec.change(r, key)
+	case isList(s):
+		if response := rec.page(r); response != nil {
+			return response
+		}
+	case nameParameter(s) != "":
+		if response := rec.read(r); response != nil {
+			return response
+		}
+	}
+	return cmp.Or(rec.document(r), rec.unrecorded(r, ""))
+}
+
+// notRecorded returns an error in the API's form.
+func notRecorded(format string, args ...any) *response {
+	return respondWith(http.StatusNotImplemented, api.NewError(http.StatusNotImplemented, api.TypeInternal, format, args...))
+}
+
+func respondWith(status int, v any) *response {
+	body, _ := api.EncodeJSON(v) // decoded JSON, so there is no error
+	return &response{status, http.Header{"Content-Type": {"application/json"}}, body}
+}
+
+// replayedHeaders are the headers of a recorded response that a client may need.
+var replayedHeaders = []string{"Allow", "Content-Disposition", "Content-Type", "Retry-After", "WWW-Authenticate", api.IdempotencyReplayedHeader}
+
+// response returns the recorded response.
+func (x *exchange) response() *response {
+	header := http.Header{}
+	for _, name := range replayedHeaders {
+		for _, value := range x.header.Values(name) {
+			header.Add(name, value)
+		}
+	}
+	return &response{x.status, header, x.body}
+}
+
+// read responds with the current value of an object, or returns nil if the recording does not show it.
+func (rec *Recording) read(r request) *response {
+	e := rec.find(r.operation, r.url)
+	if e == nil {
+		if x := rec.notFound[nameKey(r)]; x != nil {
+			return x.response()
+		}
+		return nil
+	}
+	if v := rec.now(e); v.object != nil {
+		return respondWith(http.StatusOK, v.object)
+	}
+	return rec.isMissing(r)
+}
+
+// isMissing returns the response to a request for an object that does not exist.
+func (rec *Recording) isMissing(r request) *response {
+	if x := rec.notFound[nameKey(r)]; x != nil {
+		return x.response()
+	}
+	e := api.NewError(http.StatusNotFound, api.TypeNotFound, "no such %s in this account", r.operation.Kind.Noun)
+	return respondWith(http.StatusNotFound, e.At("path", nameParameter(r.operation)))
+}
+
+// page responds with a page of the current objects, or returns nil if the recording shows no such list, and
+// no object that would be in it.
+func (rec *Recording) page(r request) *response {
+	filters := rec.filters(r)
+	isShown := false
+	unknown := 0 // objects in the list
+	for _, l := range rec.lists {
+		if l.request.operation.ID == r.operation.ID && containsAll(filters, l.filters) {
+			isShown = true
+			if len(filters) == len(l.filters) {
+				unknown = l.total
+			}
+		}
+	}
+	items := []object{}
+	if c := rec.collections[collectionOf(r.operation)]; c != nil {
+		for _, e := range c.entities {
+			if matches(r, filters, e, e.latest()) {
+				isShown = true
+				unknown--
+			}
+			if v := rec.now(e); v.object != nil && matches(r, filters, e, v.object) {
+				items = append(items, v.object)
+			}
+		}
+	}
+	if !isShown {
+		return nil
+	}
+	if _, paged := r.operation.Request.FieldByName("PageSize"); !paged {
+		return respondWith(http.StatusOK, items)
+	}
+	page, size := number(r, "page", 1), number(r, "page_size", 25)
+	unknown = max(unknown, 0)
+	start := min((page-1)*size, len(items))
+	end := min(start+size, len(items))
+	if unknown > 0 && end-start < size {
+		return rec.unrecorded(r, fmt.Sprintf("; it shows only %d of the %d objects of this list", len(items), len(items)+unknown))
+	}
+	return respondWith(http.StatusOK, object{"items": items[start:end], "page": page, "page_size": size, "total": len(items) + unknown})
+}
+
+func containsAll(all, some map[string]bool) bool {
+	for name := range some {
+		if !all[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// number returns a parameter of a page.
+func number(r request, name string, byDefault int) int {
+	n, err := strconv.Atoi(r.query.Get(name))
+	if err != nil || n < 1 || n > 1<<30 {
+		return byDefault
+	}
+	return n
+}
+
+// matches reports whether an object matches the filters of a list.
+func matches(r request, filters map[string]bool, e *entity, o object) bool {
+	if o == nil {
+		return false
+	}
+	for _, f := range api.FieldsOf(r.operation.Request) {
+		want := r.query.Get(f.Name)
+		if f.In != "query" || f.Name == "page" || f.Name == "page_size" || want == "" && f.Default == "" {
+			continue
+		}
+		matches, known := conformance.Matches(o, f, cmp.Or(want, f.Default))
+		if known && !matches {
+			return false
+		}
+		for filter := range filters {
+			if name, _, _ := strings.Cut(filter, "="); name == f.Name && !known && !e.filters[filter] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// document returns the recorded response to a read of no single object, or nil: the last one before any
+// change that is still to come.
+func (rec *Recording) document(r request) (found *response) {
+	for _, x := range rec.documents[rec.key(r)] {
+		if found == nil || x.at <= rec.reached() {
+			found = x.response()
+		}
+	}
+	return found
+}
+
+// change responds to a change.
+func (rec *Recording) change(r request, idempotencyKey string) *response {
+	key := rec.key(r)
+	kept := idempotencyKey + " " + key
+	if before := rec.keys[kept]; before != nil && idempotencyKey != "" {
+		again := *before
+		again.header = before.header.Clone()
+		again.header.Set(api.IdempotencyReplayedHeader, "true")
+		return &again
+	}
+	items := []request{r}
+	isBulk := r.operation.ID == api.CreateMailboxes.ID
+	if isBulk && len(rec.outcomes[key]) == 0 { // no bulk create was refused as a whole
+		items = itemsOf(r)
+	}
+	var outcomes []*outcome
+	for _, item := range items {
+		o := rec.next(rec.key(item), outcomes)
+		if o == nil {
+			if e := rec.find(r.operation, r.url); rec.isDone(r.operation, e) {
+				return rec.isMissing(r)
+			}
+			hint := ""
+			if len(rec.outcomes[rec.key(item)]) > 0 {
+				hint = "; it shows this request, but only when the object does not exist"
+			}
+			return rec.unrecorded(item, hint)
+		}
+		outcomes = append(outcomes, o)
+	}
+	for _, o := range outcomes {
+		o.apply()
+	}
+	result := rec.result(r, outcomes, isBulk)
+	if idempotencyKey != "" && result.status/100 == 2 {
+		rec.keys[kept] = result
+	}
+	return result
+}
+
+// result returns the response to a change with its outcomes.
+func (rec *Recording) result(r request, outcomes []*outcome, isBulk bool) *response {
+	single := outcomes[0]
+	switch {
+	case isBulk && (single.failed != nil || single.created != nil):
+		created, failed := []object{}, []object{}
+		for i, o := range outcomes {
+			if o.failed != nil {
+				report := maps.Clone(o.failed)
+				report["index"] = i
+				failed = append(failed, report)
+			} else {
+				created = append(created, object{"index": i, "mailbox": o.changed.steps[o.step].values[0].object})
+			}
+		}
+		return respondWith(http.StatusOK, object{"created": created, "failed": failed})
+	case !isBulk && single.request.operation.ID == api.CreateMailboxes.ID && single.failed != nil:
+		return rec.unrecorded(r, "; it shows it only as a part of a bulk create, which failed")
+	case !isBulk && single.request.operation.ID == api.CreateMailboxes.ID:
+		return respondWith(http.StatusCreated, single.changed.steps[single.step].values[0].object)
+	}
+	return single.response()
+}
+
+// unrecorded returns the response to a request that the recording does not show.
+func (rec *Recording) unrecorded(r request, hint string) *response {
+	if hint == "" {
+		hint = rec.nearest(r)
+	}
+	return notRecorded("the recording has no response to this request, %s %s%s", r.operation.Method, r.target(), hint)
+}
+
+// target returns the path and query of a request.
+func (r request) target() string {
+	target := strings.TrimPrefix(r.url.Path, strings.Replace(api.Prefix, "{account_id}", r.operation.PathValues(r.url)["account_id"], 1))
+	if query := r.query.Encode(); query != "" {
+		target += "?" + query
+	}
+	return cmp.Or(target, "/")
+}
+
+// nearest describes the recorded request that differs from another one in the fewest parts, of several
+// the one whose path is the most similar. A request for the same operation comes first.
+func (rec *Recording) nearest(r request) string {
+	var nearest *exchange
+	var parts []string
+	var least [2]int
+	for _, x := range rec.exchanges {
+		differences := x.request.differences(r)
+		distance := [2]int{len(differences), levenshtein.Distance(fmt.Sprintf("%.200s", x.request.target()), fmt.Sprintf("%.200s", r.target()), nil)}
+		if x.request.operation.ID != r.operation.ID {
+			distance[0] += 1 << 20
+		}
+		if nearest == nil || slices.Compare(distance[:], least[:]) < 0 {
+			nearest, parts, least = x, differences, distance
+		}
+	}
+	text := fmt.Sprintf("; the nearest is interaction %d, %s %s", nearest.at, nearest.request.operation.Method, nearest.request.target())
+	if len(parts) > 0 && least[0] < 1<<20 {
+		text += ": its " + strings.Join(parts, ", and its ")
+	}
+	return text
+}
+
+// differences lists the parts of a recorded request that differ from another one for the same operation.
+func (r request) differences(other request) (parts []string) {
+	differ := func(name, value string) {
+		parts = append(parts, fmt.Sprintf("%s is %.100s", name, cmp.Or(value, "empty")))
+	}
+	if name := nameParameter(r.operation); name != "" && r.operation.PathValues(r.url)[name] != other.operation.PathValues(other.url)[name] {
+		differ(name, r.operation.PathValues(r.url)[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.query)) {
+		if r.query.Get(name) != other.query.Get(name) {
+			differ(name, r.query.Get(name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(other.query)) {
+		if !r.query.Has(name) {
+			differ(name, "")
+		}
+	}
+	mine, _ := r.body.(object)
+	others, _ := other.body.(object)
+	all := maps.Clone(others)
+	if all == nil {
+		all = object{}
+	}
+	maps.Copy(all, mine)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		a, _ := json.Marshal(mine[name])
+		b, _ := json.Marshal(others[name])
+		if !bytes.Equal(a, b) {
+			differ(name, string(a))
+		}
+	}
+	return parts
+}
