@@ -41,6 +41,14 @@ var secretNames = []string{"access_token", "token", "generated_secret", "secret"
 // value of a DNS record is public; the value of a master password is not.
 func isSecret(operation, name string) bool {
 	name = strings.ToLower(name)
+	if strings.HasPrefix(name, "verification_") && (strings.HasSuffix(name, "_url") || strings.HasSuffix(name, "_link")) {
+		return true
+	}
+	for _, end := range []string{"token", "secret", "password"} {
+		if strings.HasSuffix(name, "_"+end) { // a member of another host
+			return true
+		}
+	}
 	return slices.Contains(secretNames, name) && (name != "value" || !strings.Contains(operation, "dns-record"))
 }
 
@@ -80,6 +88,33 @@ func redactValue(operation string, v any) any {
 		return RedactText(v)
 	}
 	return v
+}
+
+// Secrets returns the values of the secret members of a body.
+func Secrets(operation string, body []byte) (secrets []string) {
+	var v any
+	if json.Unmarshal(body, &v) == nil {
+		secrets = secretsIn(operation, v, false)
+	}
+	return secrets
+}
+
+func secretsIn(operation string, v any, isSecretMember bool) (secrets []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			secrets = append(secrets, secretsIn(operation, member, isSecretMember || isSecret(operation, name))...)
+		}
+	case []any:
+		for _, element := range v {
+			secrets = append(secrets, secretsIn(operation, element, isSecretMember)...)
+		}
+	case string:
+		if isSecretMember {
+			secrets = append(secrets, v)
+		}
+	}
+	return secrets
 }
 
 // RedactQuery replaces parameters with a possible credential (RFC 6750, section 2.3). It decodes

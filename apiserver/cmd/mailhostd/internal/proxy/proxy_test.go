@@ -512,7 +512,7 @@ func TestStream(t *testing.T) {
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, false, nil)
-	h.proxy.Record()
+	h.proxy.Record(false)
 	h.Domain("example.com")
 	h.send("POST", "/mailboxes", sample.Body(api.CreateMailbox.Spec), api.IdempotencyKeyHeader, "11111111-2222-4333-8444-0123456789ab")
 	token := h.send("POST", "/auth/service-accounts", apitest.Object{"name": "ci"}).Str("token")

@@ -1,10 +1,14 @@
 package proxy
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -17,7 +21,11 @@ import (
 
 // recording collects exchanges without secrets, in the format of go-vcr. Its recorder is not used,
 // because it reads a whole response before the client gets any of it, and keeps secrets until the end.
-type recording struct{ cassette *cassette.Cassette }
+type recording struct {
+	cassette   *cassette.Cassette
+	mu         sync.Mutex
+	anonymizer *anonymizer // or nil
+}
 
 // recordedHeaders are the headers that are recorded. Any other one may be a credential of the client or
 // of the host.
@@ -26,41 +34,78 @@ var recordedHeaders = []string{
 	"RateLimit-Reset", "Retry-After", "User-Agent", "WWW-Authenticate", api.IdempotencyReplayedHeader, conformance.RequestIDHeader,
 }
 
-// Record keeps every later exchange for WriteRecording.
-func (p *Proxy) Record() {
+// Record keeps every later exchange for WriteRecording, on request without what identifies people.
+func (p *Proxy) Record(anonymize bool) {
 	c := cassette.New("recording")
 	c.MarshalFunc = func(v any) ([]byte, error) { return yaml.Marshal(v) }
 	p.recording = &recording{cassette: c}
+	if anonymize {
+		p.recording.anonymizer = &anonymizer{map[string]string{}}
+	}
 }
 
 // add records a complete exchange.
 func (r *recording) add(upstream string, x *exchange) {
-	request, response := string(journal.Redact(x.operation.ID, x.RequestBody)), string(journal.Redact(x.operation.ID, x.Body))
-	target := upstream + journal.RedactText(x.Request.URL.EscapedPath())
-	if query := journal.RedactQuery(x.Request.URL.RawQuery); query != "" {
-		target += "?" + query
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sent, received := journal.Redact(x.operation.ID, x.RequestBody), journal.Redact(x.operation.ID, x.Body)
+	path, query := journal.RedactText(x.Request.URL.EscapedPath()), journal.RedactQuery(x.Request.URL.RawQuery)
+	if a := r.anonymizer; a != nil {
+		sent, received = a.body(sent), a.body(received)
+		path, query = a.url(path, query)
+	}
+	without := secretsOf(x)
+	request, response := without.Replace(string(sent)), without.Replace(string(received))
+	target := upstream + without.Replace(path)
+	if query != "" {
+		target += "?" + without.Replace(query)
 	}
 	r.cassette.AddInteraction(&cassette.Interaction{
 		Request: cassette.Request{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Method: x.Request.Method, URL: target,
-			ContentLength: int64(len(request)), Headers: recorded(x.Request.Header), Body: request,
+			ContentLength: int64(len(request)), Headers: r.recorded(x.Request.Header, without), Body: request,
 		},
 		Response: cassette.Response{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Code: x.Status, Status: fmt.Sprintf("%d %s", x.Status, http.StatusText(x.Status)),
-			ContentLength: int64(len(response)), Headers: recorded(x.Header), Body: response, Duration: time.Since(x.arrival),
+			ContentLength: int64(len(response)), Headers: r.recorded(x.Header, without), Body: response, Duration: time.Since(x.arrival),
 		},
 	})
 }
 
-// recorded returns the headers that are recorded, without tokens.
-func recorded(header http.Header) http.Header {
+// secretsOf replaces the secrets of an exchange at any other place, such as a message that repeats one: the
+// client's credential and Idempotency-Key, and the secrets in the bodies.
+func secretsOf(x *exchange) *strings.Replacer {
+	var pairs []string
+	add := func(secret string) {
+		if len(secret) >= 4 { // a shorter one would replace parts of words
+			escaped, _ := json.Marshal(secret)
+			pairs = append(pairs, secret, journal.Redacted, string(escaped[1:len(escaped)-1]), journal.Redacted, url.QueryEscape(secret), journal.Redacted)
+		}
+	}
+	for _, value := range x.Request.Header.Values("Authorization") {
+		add(value)
+		_, credential, _ := strings.Cut(value, " ")
+		add(strings.TrimSpace(credential))
+	}
+	add(x.Request.Header.Get(api.IdempotencyKeyHeader))
+	for _, secret := range slices.Concat(journal.Secrets(x.operation.ID, x.RequestBody), journal.Secrets(x.operation.ID, x.Body)) {
+		add(secret)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// recorded returns the headers that are recorded, without secrets.
+func (r *recording) recorded(header http.Header, without *strings.Replacer) http.Header {
 	kept := http.Header{}
 	for name, values := range header {
 		if !slices.ContainsFunc(recordedHeaders, func(allowed string) bool { return http.CanonicalHeaderKey(allowed) == name }) {
 			continue
 		}
 		for _, value := range values {
-			kept.Add(name, journal.RedactText(value))
+			if value = without.Replace(journal.RedactText(value)); r.anonymizer != nil {
+				value = r.anonymizer.text(value)
+			}
+			kept.Add(name, value)
 		}
 	}
 	return kept

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
@@ -50,6 +51,7 @@ type entity struct {
 	domain   *entity         // of a DNS record
 	steps    []*step         // the first one is the time before any change
 	position int             // the current step
+	later    time.Duration   // of its times after the recorded ones
 	isListed bool
 	// isRevocable reports that the object still exists after a delete.
 	isRevocable bool
@@ -476,6 +478,9 @@ func (rec *Recording) key(r request) string {
 	body := r.body
 	if o, ok := body.(object); ok {
 		o = maps.Clone(o)
+		for name := range timesOf(r) { // such as an end in 30 days
+			o[name] = "a time"
+		}
 		for name, member := range o {
 			text, isText := member.(string)
 			switch {
@@ -490,6 +495,22 @@ func (rec *Recording) key(r request) string {
 	}
 	text, _ := json.Marshal(body)
 	return strings.Join(append(parts, string(text)), " ")
+}
+
+// timesOf returns the times in a body.
+func timesOf(r request) map[string]time.Time {
+	times := map[string]time.Time{}
+	body, _ := r.body.(object)
+	if r.operation.Body() == nil {
+		return nil
+	}
+	for _, f := range r.operation.Body().Members {
+		text, _ := body[f.Name].(string)
+		if t, err := time.Parse(time.RFC3339, text); err == nil && f.Format == "date-time" {
+			times[f.Name] = t
+		}
+	}
+	return times
 }
 
 // build adds all exchanges to the model, and returns it to the time before the first one.

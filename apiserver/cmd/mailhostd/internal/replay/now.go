@@ -1,8 +1,10 @@
 package replay
 
 import (
+	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -111,12 +113,34 @@ func (rec *Recording) next(key string, others []*outcome) (found *outcome) {
 	return found
 }
 
-// apply takes an object to the step after a change.
-func (o *outcome) apply() {
+// apply takes an object to the step after a change. If a create sends another time than the recorded one,
+// such as the end of a service account, all times of the object are later by the difference.
+func (o *outcome) apply(r request) {
 	o.replayed = true
 	if o.changed != nil {
 		o.changed.position = o.step
 	}
+	if o.created != nil {
+		recorded := timesOf(o.request)
+		for name, t := range timesOf(r) {
+			o.created.later = t.Sub(recorded[name])
+		}
+	}
+}
+
+// shown returns an object as responses show it.
+func (e *entity) shown(o object) object {
+	if e.later == 0 {
+		return o
+	}
+	o = maps.Clone(o)
+	for name, member := range o {
+		text, _ := member.(string)
+		if t, err := time.Parse(time.RFC3339, text); err == nil {
+			o[name] = t.Add(e.later).UTC().Format(api.TimestampLayout)
+		}
+	}
+	return o
 }
 
 // isDone reports whether a change of an object has had its effect: a delete that is repeated.

@@ -38,7 +38,7 @@ func newRecorder(t *testing.T) *recorder {
 	u, err := url.Parse(upstream.URL)
 	assert.NilError(t, err)
 	r.proxy = proxy.New(u, false)
-	r.proxy.Record()
+	r.proxy.Record(false)
 	front := httptest.NewServer(r.proxy)
 	t.Cleanup(front.Close)
 	token, err := r.Service.IssueOwnerToken(t.Context(), apitest.AccountID, "owner")

@@ -21,13 +21,14 @@ import (
 
 // ProxyCommand compares a host with the contract.
 type ProxyCommand struct {
-	Upstream string   `required:"" variable:"-" placeholder:"URL" help:"URL of the host, as in MAILHOST_BASE_URL: the part before /v1."`
-	Listen   string   `variable:"-" default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:4566; a port alone is on 127.0.0.1. Default: any free port."`
-	ReadOnly bool     `variable:"-" help:"Pass on only requests that change nothing. Another one gets a 403 that says so."`
-	Report   notEmpty `variable:"-" placeholder:"FILE" help:"File to write the report to at the end, as JSON."`
-	Record   notEmpty `variable:"-" placeholder:"FILE" help:"File to write the requests and responses to at the end, in the format of go-vcr (YAML), without credentials and other secrets. It must not exist."`
-	Fail     bool     `variable:"-" help:"End with the exit code 1 if the host differs: if an operation does, or if a published one is absent."`
-	Command  []string `arg:"" optional:"" passthrough:"partial" help:"Command to run with MAILHOST_BASE_URL set to the proxy. Without one, the proxy runs until Ctrl-C."`
+	Upstream  string   `required:"" variable:"-" placeholder:"URL" help:"URL of the host, as in MAILHOST_BASE_URL: the part before /v1."`
+	Listen    string   `variable:"-" default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:4566; a port alone is on 127.0.0.1. Default: any free port."`
+	ReadOnly  bool     `variable:"-" help:"Pass on only requests that change nothing. Another one gets a 403 that says so."`
+	Report    notEmpty `variable:"-" placeholder:"FILE" help:"File to write the report to at the end, as JSON."`
+	Record    notEmpty `variable:"-" placeholder:"FILE" help:"File to write the requests and responses to at the end, in the format of go-vcr (YAML), without credentials and other secrets. It must not exist."`
+	Anonymize bool     `variable:"-" help:"Replace names of people, local parts of addresses and free texts in --record, the same value always in the same way: user-1@example.com, First 1. Domains stay."`
+	Fail      bool     `variable:"-" help:"End with the exit code 1 if the host differs: if an operation does, or if a published one is absent."`
+	Command   []string `arg:"" optional:"" passthrough:"partial" help:"Command to run with MAILHOST_BASE_URL set to the proxy. Without one, the proxy runs until Ctrl-C."`
 }
 
 func (ProxyCommand) Help() string {
@@ -41,6 +42,9 @@ func (ProxyCommand) Help() string {
 }
 
 func (c ProxyCommand) Validate() error {
+	if c.Anonymize && c.Record == "" {
+		return errors.New("--anonymize: needs --record")
+	}
 	err := cmp.Or(cli.CheckURL("--upstream", c.Upstream), checkAddress("--listen", c.Listen))
 	if before, _, ok := strings.Cut(c.Upstream, "/v1/public"); err == nil && ok {
 		err = fmt.Errorf("--upstream: leave out /v1/public, which each request adds: %s", before)
@@ -78,7 +82,7 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 			return fmt.Errorf("--record: %w", err)
 		}
 		p.CloseLater(file)
-		handler.Record()
+		handler.Record(c.Anonymize)
 		recording = file
 	}
 	if !isLocal(l.Addr().String()) {

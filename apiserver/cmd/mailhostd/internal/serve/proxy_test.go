@@ -31,6 +31,7 @@ func TestProxyFlags(t *testing.T) {
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "leave out /v1/public", "proxy", "--upstream", upstream+"/v1/public/accounts")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "between 0 and 65535", "proxy", "--upstream", upstream, "--listen", "65536")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--report: is empty", "proxy", "--upstream", upstream, "--report", "")
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--anonymize: needs --record", "proxy", "--upstream", upstream, "--anonymize")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "is the proxy itself", "proxy", "--upstream", "http://127.0.0.1:45671", "--listen", "45671")
 	mailhostdtest.Fails(t, nil, cli.ExitFailure, "--report: ", "proxy", "--upstream", upstream, "--report", filepath.Join(t.TempDir(), "none", "report"))
 	recording := filepath.Join(t.TempDir(), "host.yaml")

@@ -122,14 +122,14 @@ func TestWrongAddresses(t *testing.T) {
 // TestEmptyFlags checks that an empty value is an error for a flag, and that an empty variable is ignored.
 func TestEmptyFlags(t *testing.T) {
 	t.Parallel()
-	for _, flag := range []string{"--fixture", "--record", "--replay", "--control-listen", "--metrics-listen"} {
+	for _, flag := range []string{"--fixture", "--replay", "--control-listen", "--metrics-listen"} {
 		mailhostdtest.Fails(t, nil, cli.ExitUsage, flag+": is empty; give it a value, or leave it out", "serve", flag, "")
 		mailhostdtest.Fails(t, nil, cli.ExitUsage, flag+": is empty; give it a value, or leave it out", "serve", flag+"=")
 	}
-	for _, flag := range []string{"--fixture", "--record", "--replay"} {
+	for _, flag := range []string{"--fixture", "--replay"} {
 		mailhostdtest.Fails(t, nil, cli.ExitUsage, flag+": is empty; give it a value, or leave it out", "try", flag, "", "--", "true")
 	}
-	environ := []string{"MAILHOSTD_FIXTURE=", "MAILHOSTD_RECORD=", "MAILHOSTD_CONTROL_LISTEN=", "PATH=" + os.Getenv("PATH")}
+	environ := []string{"MAILHOSTD_FIXTURE=", "MAILHOSTD_REPLAY=", "MAILHOSTD_CONTROL_LISTEN=", "PATH=" + os.Getenv("PATH")}
 	code, _, stderr := mailhostdtest.RunWith(t, environ, "try", "--", "true")
 	assert.Check(t, code == cli.ExitOK, "exit code %d, stderr %q", code, stderr)
 }
@@ -141,13 +141,12 @@ func TestTryUnknownFlag(t *testing.T) {
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "unknown flag -x", "try", "-x", "true")
 }
 
-// TestTestFlags checks the flags for tests: recorded requests are replayed, and strict requests are refused.
+// TestTestFlags checks the flags for tests, for instance that strict requests are refused.
 func TestTestFlags(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip(err)
 	}
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "recording")
 	environ := []string{"PATH=" + os.Getenv("PATH")}
 	request := func(query string) string {
 		return `curl -s -H "Authorization: Bearer $MAILHOST_TOKEN" "$MAILHOST_BASE_URL/v1/public/accounts/$MAILHOST_ACCOUNT_ID/workspaces` + query + `"`
@@ -156,9 +155,6 @@ func TestTestFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--record", file, "sh", "-c", request("?page_size=9")}, `"Default"`},
-		{[]string{"--replay", file, "sh", "-c", request("?page_size=9")}, `"Default"`},
-		{[]string{"--replay", file, "sh", "-c", request("")}, "the recording has no response"},
 		{[]string{"--strict", "sh", "-c", request("?pagesize=9")}, `"extra_forbidden"`},
 		{[]string{"--hostile", "sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/faults"`}, `"jitter":true`},
 		{[]string{"--fixture", mailhostdtest.FixturePath, "sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/accounts/$(curl -s "$MAILHOST_CONTROL_URL/accounts" -d '{}' | cut -d '"' -f 4)/fixture"`}, `"taken":["`},
@@ -167,6 +163,51 @@ func TestTestFlags(t *testing.T) {
 		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...)
 		assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, tt.want), "%v: exit code %d, stdout %q, stderr %q", tt.args, code, stdout, stderr)
 	}
+}
+
+// TestTryReplay records requests with mailhostd proxy, and replays them without the server.
+func TestTryReplay(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip(err)
+	}
+	t.Parallel()
+	server, owner := mailhostdtest.Start(t)
+	file := filepath.Join(t.TempDir(), "host.yaml")
+	request := func(account, path string) string {
+		return `curl -s -H "Authorization: Bearer $MAILHOST_TOKEN" "$MAILHOST_BASE_URL/v1/public/accounts/` + account + path + `"`
+	}
+	environ := []string{"PATH=" + os.Getenv("PATH"), "MAILHOST_TOKEN=" + owner.Token}
+	code, _, stderr := mailhostdtest.RunWith(t, environ, "proxy", "--upstream", server.URL, "--record", file, "--", "sh", "-c", request(owner.AccountID, "/workspaces?page_size=9"))
+	assert.Assert(t, is.Equal(code, cli.ExitOK), stderr)
+	for command, want := range map[string]string{
+		request("$MAILHOST_ACCOUNT_ID", "/workspaces"):                              `"name":"Default"`,
+		request(owner.AccountID, "/workspaces?page=2&page_size=1"):                  `{"items":[],"page":2,"page_size":1,"total":1}`,
+		request("$MAILHOST_ACCOUNT_ID", "/mailboxes"):                               "the recording has no response to this request, GET /mailboxes; the nearest is interaction 0, GET /workspaces?page_size=9",
+		request("11111111-2222-4333-8444-555555555555", "/workspaces"):              "the recording is of the account " + owner.AccountID,
+		`curl -s "$MAILHOST_CONTROL_URL/journal?operation=list-workspaces&count=0"`: "[]",
+	} {
+		code, stdout, stderr := mailhostdtest.RunWith(t, environ[:1], "try", "--replay", file, "sh", "-c", command)
+		assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, want), "%s: exit code %d, stdout %q, stderr %q", command, code, stdout, stderr)
+	}
+}
+
+// TestNoRecording checks what mailhostd says of a file that is no recording.
+func TestNoRecording(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	for text, want := range map[string]string{
+		"": "the file is empty",
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","request_id":"r","method":"GET","path":"/"}` + "\n{}\n": "record it anew with mailhostd proxy --record",
+		"accounts: []\n": "it is no recording of mailhostd proxy --record or go-vcr",
+		"- a\n":          "it is no recording",
+		"\x00\xff":       "it is no recording",
+		"---\nversion: 1\ninteractions:\n- request: {url: http://h/v1/public}\n": "its version is 1, and go-vcr v4 writes version 2",
+		"---\nversion: 2\ninteractions: []\n":                                    "it contains no request of this API",
+	} {
+		mailhostdtest.WriteFile(t, file, text)
+		mailhostdtest.Fails(t, nil, cli.ExitFailure, want, "try", "--replay", file, "--", "true")
+	}
+	mailhostdtest.Fails(t, nil, cli.ExitFailure, "--replay: ", "try", "--replay", file+"x", "--", "true")
 }
 
 // TestTryForwardsSignals checks that a signal reaches the command, which then ends in its own time.
