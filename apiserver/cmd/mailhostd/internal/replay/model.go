@@ -24,12 +24,12 @@ type Recording struct {
 	exchanges   []*exchange
 	collections map[string]*collection // by path
 	byID        map[string]*entity
-	succeeded   map[string]bool      // operations, by id
-	absent      map[string]*exchange // operations that the host lacks, by id
-	domainNames map[string]string    // by id
-	documents   map[string][]*exchange
-	notFound    map[string]*exchange // by nameKey
-	lists       map[string]*list     // by operation and filters
+	succeeded   map[string]bool        // operations, by id
+	absent      map[string]*exchange   // operations that the host lacks, by id
+	domainNames map[string]string      // by id
+	documents   map[string][]*exchange // reads without an object in the path
+	notFound    map[string]*exchange   // by nameKey
+	lists       map[string]*list       // by operation and filters
 	outcomes    map[string][]*outcome
 	changes     []*outcome // that succeeded, in the recorded order
 
@@ -197,11 +197,12 @@ func (rec *Recording) add(x *exchange) {
 	switch {
 	case s.Changes():
 		rec.addChange(x, success)
-	case success && isList(s):
-		rec.addList(x)
 	case nameParameter(s) == "":
 		key := rec.key(x.request)
 		rec.documents[key] = append(rec.documents[key], x)
+		if success && isList(s) {
+			rec.addList(x)
+		}
 	case success:
 		if o, ok := x.value.(object); ok {
 			rec.entity(collectionOf(s), o).observe(&value{at: x.at, object: o})
@@ -265,6 +266,9 @@ func (rec *Recording) addMissing(l *list, x *exchange, shown []*entity) {
 		isEnded := func(e *entity) bool {
 			s := e.steps[len(e.steps)-1]
 			return s.outcome != nil && s.values[0].object == nil
+		}
+		if isEnded(e) && reflect.DeepEqual(last.object, e.before().object) {
+			continue // a response from before the deletion, see settle
 		}
 		if isEnded(e) || slices.ContainsFunc(rec.owners(e, last.object), isEnded) {
 			e.observe(&value{at: x.at})
@@ -421,6 +425,13 @@ func (e *entity) last() *value {
 		}
 	}
 	return &value{}
+}
+
+// before returns the newest value before the last step.
+func (e *entity) before() *value {
+	earlier := *e
+	earlier.steps = e.steps[:len(e.steps)-1]
+	return earlier.last()
 }
 
 // latest returns the newest object.
