@@ -35,6 +35,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/replay"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -70,7 +71,8 @@ type Option func(*settings) error
 
 type settings struct {
 	apiserver.Options
-	fixture *fixture.Fixture
+	fixture   *fixture.Fixture
+	recording *replay.Recording
 }
 
 // Fixture starts the service with the accounts of a fixture, a JSON file.
@@ -83,6 +85,22 @@ func Fixture(file string) Option {
 		defer f.Close()
 		s.fixture, err = fixture.Read(f)
 		return err
+	}
+}
+
+// Recording replays a recording of mailhostd proxy --record, or another one of go-vcr, in place of the
+// service. The account is the recorded one, and accepts any token. Faults and journal work as usual.
+func Recording(file string) Option {
+	return func(s *settings) error {
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if s.recording, err = replay.Read(f); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
 	}
 }
 
@@ -123,6 +141,9 @@ func New(options ...Option) (*Server, error) {
 			return nil, fmt.Errorf("apiservertest: %w", err)
 		}
 	}
+	if o.recording != nil { // a nil pointer would be a non-nil interface
+		plane.Replay = o.recording
+	}
 	around := o.Middleware
 	o.Middleware = func(next http.Handler) http.Handler {
 		if next = plane.Middleware(next); around != nil {
@@ -155,7 +176,11 @@ func (s *Server) start(ctx context.Context, o settings) (err error) {
 		return err
 	}
 	if len(o.fixture.Accounts) == 0 {
-		s.Account, err = s.newAccount(ctx)
+		id := ""
+		if o.recording != nil {
+			id = o.recording.AccountID()
+		}
+		s.Account, err = s.newAccount(ctx, id)
 		return err
 	}
 	id := o.fixture.Accounts[0].ID
@@ -177,15 +202,16 @@ func (s *Server) Close() error {
 // NewAccount creates another account.
 func (s *Server) NewAccount(t testing.TB) Account {
 	t.Helper()
-	a, err := s.newAccount(t.Context())
+	a, err := s.newAccount(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func (s *Server) newAccount(ctx context.Context) (Account, error) {
-	id, token, err := s.Service.InitAccount(ctx, "", "owner")
+// newAccount creates an account, with a new id if id is empty.
+func (s *Server) newAccount(ctx context.Context, id string) (Account, error) {
+	id, token, err := s.Service.InitAccount(ctx, id, "owner")
 	if err != nil {
 		return Account{}, err
 	}

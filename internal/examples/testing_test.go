@@ -95,7 +95,7 @@ func TestAccGoTestsOutside(t *testing.T) {
 	w.set("TF_ACC", "1")
 	w.set("PATH", filepath.Dir(w.cli)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, code := w.command(t, "go", "test", "-v", ".")
-	assert.Check(t, code == 0 && strings.Count(out, "--- PASS") == 3, "the tests ended with %d:\n%s", code, out)
+	assert.Check(t, code == 0 && strings.Count(out, "--- PASS") == 4, "the tests ended with %d:\n%s", code, out)
 }
 
 // TestListing checks that examples/README.md lists exactly the existing folders, and that

@@ -1,4 +1,4 @@
-package replay_test
+package proxy_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,29 +19,29 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apiservertest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest/sample"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/proxy"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/replay"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// recorder is the API behind a proxy that records.
-type recorder struct {
+// recordingHost is the API behind a proxy that records.
+type recordingHost struct {
 	*apitest.Server
 	proxy  *proxy.Proxy
 	client *apitest.Client // through the proxy
 }
 
-func newRecorder(t *testing.T) *recorder {
+func newRecordingHost(t *testing.T, anonymize bool) *recordingHost {
 	t.Helper()
-	r := &recorder{Server: apitest.New(t)}
+	r := &recordingHost{Server: apitest.New(t)}
 	upstream := httptest.NewServer(r.Service.Handler())
 	t.Cleanup(upstream.Close)
 	u, err := url.Parse(upstream.URL)
 	assert.NilError(t, err)
 	r.proxy = proxy.New(u, false)
-	r.proxy.Record(false)
+	r.proxy.Record(anonymize)
 	front := httptest.NewServer(r.proxy)
 	t.Cleanup(front.Close)
 	token, err := r.Service.IssueOwnerToken(t.Context(), apitest.AccountID, "owner")
@@ -49,16 +51,15 @@ func newRecorder(t *testing.T) *recorder {
 }
 
 // offline returns a client of the recording.
-func (r *recorder) offline(t *testing.T) *apitest.Client {
+func (r *recordingHost) offline(t *testing.T) *apitest.Client {
 	t.Helper()
 	var text bytes.Buffer
 	assert.NilError(t, r.proxy.WriteRecording(&text))
-	recording, err := replay.Read(&text)
-	assert.NilError(t, err)
-	assert.Check(t, is.Equal(recording.AccountID(), apitest.AccountID))
-	server := httptest.NewServer(recording.Middleware(http.NotFoundHandler()))
-	t.Cleanup(server.Close)
-	return &apitest.Client{T: t, HTTP: server.Client(), URL: server.URL, Account: apitest.AccountID, Token: "any"}
+	file := filepath.Join(t.TempDir(), "host.yaml")
+	assert.NilError(t, os.WriteFile(file, text.Bytes(), 0o600))
+	s := apiservertest.Start(t, apiservertest.Recording(file))
+	assert.Check(t, is.Equal(s.AccountID, apitest.AccountID))
+	return &apitest.Client{T: t, HTTP: http.DefaultClient, URL: s.URL, Account: s.AccountID, Token: "any"}
 }
 
 // call is a request of a history. Its path and body contain $name in place of a value of an earlier response
@@ -218,7 +219,7 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		r := newRecorder(t)
+		r := newRecordingHost(t, false)
 		all := histories(t, random)
 		want := run(t, r.client, all, random)
 		offline := r.offline(t)
@@ -237,7 +238,7 @@ func TestReplayOfConcurrentClients(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		r := newRecorder(t)
+		r := newRecordingHost(t, false)
 		all := histories(t, random)
 		want := runConcurrently(t, r.client, all, true)
 		offline := r.offline(t)
@@ -280,4 +281,75 @@ func runConcurrently(t *testing.T, c *apitest.Client, all []*history, watch bool
 	close(done)
 	watchers.Wait()
 	return responses
+}
+
+// TestAnonymousRecording checks that a recording without names fits together.
+func TestAnonymousRecording(t *testing.T) {
+	t.Parallel()
+	r := newRecordingHost(t, true)
+	r.Domain("example.com")
+	for _, name := range []string{"jane", "john"} {
+		r.client.Post("/mailboxes", apitest.Object{"domain": "example.com", "local_part": name, "first_name": strings.ToUpper(name), "last_name": "Doe"}).Want(201)
+	}
+	r.client.Patch("/mailboxes/Jane@example.com", apitest.Object{"last_name": "Roe"}).Want(200)
+	r.client.Get("/mailboxes?domain=example.com").Want(200)
+	r.client.Get("/mailboxes?search=roe").Want(200).Is("total", 1)
+	offline := r.offline(t)
+	for n := range 2 {
+		name := fmt.Sprintf("user-%d", n+1)
+		offline.Post("/mailboxes", apitest.Object{"domain": "EXAMPLE.com", "local_part": name, "first_name": fmt.Sprintf("First %d", n+1), "last_name": "Last 1"}).Want(201).Is("primary_email", name+"@example.com")
+	}
+	offline.Get("/mailboxes/user-1@example.com").Is("last_name", "Last 1")
+	offline.Patch("/mailboxes/user-1@example.com", apitest.Object{"last_name": "Last 2"}).Want(200)
+	offline.Get("/mailboxes?search=Last+2").Is("total", 1, "items.0.local_part", "user-1")
+}
+
+// TestUnrecorded checks requests that a recording does not contain, and states that it does not show.
+func TestUnrecorded(t *testing.T) {
+	t.Parallel()
+	r := newRecordingHost(t, false)
+	r.Domain("example.com")
+	for i := range 5 {
+		r.Mailbox("example.com", fmt.Sprintf("old%d", i))
+	}
+	r.client.Get("/mailboxes?page=2&page_size=2").Want(200)
+	body := apitest.Object{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
+	r.client.Post("/mailboxes", body).Want(201)
+	r.client.Delete("/mailboxes/jane@example.com").Want(204)
+	r.client.Post("/auth/service-accounts", apitest.Object{"name": "ci", "expires_at": "2030-01-01T00:00:00Z"}).Want(201)
+	offline := r.offline(t)
+	unrecorded := func(method, path string, body any, want string) {
+		t.Helper()
+		response, err := offline.Try(t.Context(), method, path, body)
+		assert.NilError(t, err)
+		response.Refused(501, "header internal_error").Says("the recording has no response to this request", want)
+	}
+	for _, tt := range []struct {
+		method, path string
+		body         any
+		want         string
+	}{
+		{"GET", "/mailboxes", nil, "it shows only other pages of this list"},
+		{"GET", "/mailboxes/john@example.com", nil, "GET /mailboxes/john@example.com; the nearest is"},
+		{"GET", "/domains", nil, "GET /domains; the nearest is"},
+		{"POST", "/mailboxes", apitest.With(body, "last_name", "Roe"), `POST /mailboxes; the nearest is interaction 1, POST /mailboxes: its last_name is "Doe"`},
+		{"POST", "/mailboxes", apitest.With(body, "local_part", "jan", "x", 1), `its local_part is "jane", and its x is null`},
+		{"DELETE", "/mailboxes/jim@example.com", nil, "interaction 2, DELETE /mailboxes/jane@example.com: its mailbox is jane@example.com"},
+		{"DELETE", "/domains/example.com", nil, "DELETE /domains/example.com; the nearest is"},
+	} {
+		unrecorded(tt.method, tt.path, tt.body, tt.want)
+	}
+	offline.Get("/mailboxes?page=2&page_size=2").Want(200).Is("total", 5, "page", 2)
+	for _, key := range []string{apitest.UnknownID, apitest.AccountID} { // the objects' lives may be repeated
+		offline.Get("/mailboxes/jane@example.com").Refused(404, "path.mailbox not_found")
+		created := offline.PostKeyed(key, "/mailboxes", body).Want(201)
+		again := offline.PostKeyed(key, "/mailboxes", body).Want(201)
+		assert.Check(t, is.DeepEqual(again.JSON, created.JSON))
+		assert.Check(t, again.Replayed() && !created.Replayed())
+		unrecorded("POST", "/mailboxes", body, "only when the object does not exist")
+		offline.Delete("/mailboxes/" + created.Str("id")).Want(204)
+		offline.Delete("/mailboxes/jane@example.com").Refused(404, "path.mailbox not_found")
+	}
+	offline.Post("/auth/service-accounts", apitest.Object{"name": "ci", "expires_at": "2031-01-01T00:00:00Z"}).Want(201).Is("expires_at", "2031-01-01T00:00:00.000000Z")
+	offline.Get("/auth/service-accounts?page_size=3").Want(200).Is("items.0.expires_at", "2031-01-01T00:00:00.000000Z")
 }

@@ -148,7 +148,7 @@ func (rec *Recording) page(r request) *response {
 		return respondWith(http.StatusOK, items)
 	}
 	if unknown > 0 { // only the recorded pages are known
-		return cmp.Or(rec.document(r), rec.unrecorded(r, fmt.Sprintf("; it shows only %d of the %d objects of this list", len(items), len(items)+unknown)))
+		return cmp.Or(rec.document(r), rec.unrecorded(r, "; it shows only other pages of this list"))
 	}
 	page, size := number(r, "page", 1), number(r, "page_size", 25)
 	start := min((page-1)*size, len(items))
