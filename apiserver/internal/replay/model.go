@@ -28,7 +28,7 @@ type Recording struct {
 	absent      map[string]*exchange   // operations that the host lacks, by id
 	domainNames map[string]string      // by id
 	documents   map[string][]*exchange // reads without an object in the path
-	notFound    map[string]*exchange   // by nameKey
+	refused     map[string]*exchange   // 403 and 404, by nameKey
 	lists       map[string]*list       // by operation and filters
 	outcomes    map[string][]*outcome
 	changes     []*outcome // that succeeded, in the recorded order
@@ -66,10 +66,9 @@ type step struct {
 
 // value is an object in a response. Its object is nil if the object does not exist.
 type value struct {
-	at       int
-	object   object
-	partial  bool      // of a purchase
-	notFound *exchange // the recorded 404, if there was one
+	at      int
+	object  object
+	partial bool // of a purchase
 }
 
 // list contains the facts about all pages of a list. total is the one of the last page.
@@ -83,16 +82,21 @@ type list struct {
 type outcome struct {
 	*exchange
 	replayed bool
-	failed   object  // an item of a bulk create that failed
-	created  *entity // nil unless the change created it
-	changed  *entity // or deleted
-	step     int     // after the change
+	failed   object // an item of a bulk create that failed
+	effects  []effect
+	creates  bool
+}
+
+// effect is the step of an object after a change.
+type effect struct {
+	entity *entity
+	step   int
 }
 
 func newRecording() *Recording {
 	return &Recording{
 		collections: map[string]*collection{}, byID: map[string]*entity{}, succeeded: map[string]bool{}, absent: map[string]*exchange{},
-		domainNames: map[string]string{}, documents: map[string][]*exchange{}, notFound: map[string]*exchange{}, lists: map[string]*list{}, outcomes: map[string][]*outcome{}, keys: map[string]*response{},
+		domainNames: map[string]string{}, documents: map[string][]*exchange{}, refused: map[string]*exchange{}, lists: map[string]*list{}, outcomes: map[string][]*outcome{}, keys: map[string]*response{},
 	}
 }
 
@@ -188,8 +192,8 @@ func (rec *Recording) find(s api.Spec, u *url.URL) (found *entity) {
 func (rec *Recording) add(x *exchange) {
 	s := x.request.operation
 	success := x.status/100 == 2
-	if x.status == http.StatusNotFound && nameParameter(s) != "" {
-		rec.notFound[nameKey(x.request)] = x
+	if nameParameter(s) != "" && (x.status == http.StatusNotFound || x.status == http.StatusForbidden) {
+		rec.refused[nameKey(x.request)] = x
 	}
 	if success {
 		rec.succeeded[s.ID] = true
@@ -367,7 +371,7 @@ func (rec *Recording) addChange(x *exchange, success bool) {
 		for _, result := range objectsIn(body["results"]) {
 			if result["id"] != nil && result["status"] != api.PurchaseFailed {
 				rec.create(o, path, object{"id": result["id"], "name": result["domain_name"]}, x.request)
-				o.created.last().partial = true
+				o.effects[len(o.effects)-1].entity.last().partial = true
 			}
 		}
 		rec.addOutcome(x.request, o)
@@ -408,13 +412,13 @@ func (rec *Recording) create(o *outcome, path string, body object, r request) {
 	}
 	e.steps[0].values = nil // before, it does not exist
 	rec.step(o, e, &value{at: o.at, object: body})
-	o.created = e
+	o.creates = true
 }
 
 func (rec *Recording) step(o *outcome, e *entity, after *value) {
-	o.changed, o.step = e, len(e.steps)
+	e.position = len(e.steps)
+	o.effects = append(o.effects, effect{e, e.position})
 	e.steps = append(e.steps, &step{outcome: o, values: []*value{after}})
-	e.position = o.step
 }
 
 // last returns the newest value.
@@ -579,7 +583,7 @@ func (rec *Recording) domainOf(e *entity) (found *entity) {
 
 // createdAt returns the time of the object's creation, or -1 if it existed before.
 func (e *entity) createdAt() int {
-	if len(e.steps) > 1 && e.steps[1].outcome.created == e {
+	if len(e.steps) > 1 && e.steps[1].outcome.creates {
 		return e.steps[1].outcome.at
 	}
 	return -1
@@ -600,7 +604,10 @@ func (e *entity) seenAt() int {
 func (e *entity) settle() {
 	for n, s := range e.steps[1:] {
 		before, after := e.steps[n], s.values[0].object
-		for k := len(before.values); k > 1 && reflect.DeepEqual(before.values[k-1].object, after) && !reflect.DeepEqual(before.values[0].object, after); k-- {
+		isAfter := func(o object) bool {
+			return reflect.DeepEqual(o, after) || after == nil && o["revoked_at"] != nil
+		}
+		for k := len(before.values); k > 1 && isAfter(before.values[k-1].object) && !isAfter(before.values[0].object); k-- {
 			before.values = before.values[:k-1]
 		}
 		if len(before.values) == 0 {

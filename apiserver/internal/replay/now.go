@@ -68,7 +68,7 @@ func (rec *Recording) isReached(e *entity, v *value) bool {
 	}
 	for _, owner := range related {
 		for n, s := range owner.steps[1:] {
-			if s.outcome.at < v.at && n+1 > owner.position && (s.outcome.created == owner || s.values[0].object == nil || isMove(owner.steps[n], s)) {
+			if s.outcome.at < v.at && n+1 > owner.position && (s.outcome.creates || s.values[0].object == nil || isMove(owner.steps[n], s)) {
 				return false
 			}
 		}
@@ -98,12 +98,9 @@ func (rec *Recording) reached() int {
 // last one. others are further outcomes of the same request.
 func (rec *Recording) next(key string, others []*outcome) (found *outcome) {
 	for _, o := range rec.outcomes[key] {
-		possible := o.status/100 != 2 || o.failed != nil || o.changed == nil
-		if !possible {
-			possible = (rec.now(o.changed).object == nil) == (o.created != nil)
-		}
+		isPossible := len(o.effects) == 0 || (rec.now(o.effects[0].entity).object == nil) == o.creates
 		switch {
-		case !possible || slices.Contains(others, o):
+		case !isPossible || slices.Contains(others, o):
 		case !o.replayed:
 			return o
 		default:
@@ -117,13 +114,13 @@ func (rec *Recording) next(key string, others []*outcome) (found *outcome) {
 // such as the end of a service account, all times of the object are later by the difference.
 func (o *outcome) apply(r request) {
 	o.replayed = true
-	if o.changed != nil {
-		o.changed.position = o.step
-	}
-	if o.created != nil {
-		recorded := timesOf(o.request)
+	recorded := timesOf(o.request)
+	for _, effect := range o.effects {
+		effect.entity.position = effect.step
 		for name, t := range timesOf(r) {
-			o.created.later = t.Sub(recorded[name])
+			if o.creates {
+				effect.entity.later = t.Sub(recorded[name])
+			}
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (x *exchange) response() *response {
 func (rec *Recording) read(r request) *response {
 	e := rec.find(r.operation, r.url)
 	if e == nil {
-		if x := rec.notFound[nameKey(r)]; x != nil {
+		if x := rec.refused[nameKey(r)]; x != nil {
 			return x.response()
 		}
 		return nil
@@ -108,7 +108,7 @@ func (rec *Recording) read(r request) *response {
 
 // isMissing returns the response to a request for an object that does not exist.
 func (rec *Recording) isMissing(r request) *response {
-	if x := rec.notFound[nameKey(r)]; x != nil {
+	if x := rec.refused[nameKey(r)]; x != nil {
 		return x.response()
 	}
 	e := api.NewError(http.StatusNotFound, api.TypeNotFound, "no such %s in this account", r.operation.Kind.Noun)
@@ -203,8 +203,11 @@ func matches(r request, filters map[string]bool, e *entity, o object) bool {
 // document returns the recorded response to a read of no single object, or nil: the last one before any
 // change that is still to come.
 func (rec *Recording) document(r request) (found *response) {
-	for _, x := range rec.documents[rec.key(r)] {
-		if found == nil || x.at <= rec.reached() {
+	isSuccess := func(x *exchange) bool { return x.status/100 == 2 }
+	all := rec.documents[rec.key(r)]
+	hasSucceeded := slices.ContainsFunc(all, isSuccess)
+	for _, x := range all {
+		if isSuccess(x) == hasSucceeded && (found == nil || x.at <= rec.reached()) {
 			found = x.response()
 		}
 	}
@@ -223,7 +226,8 @@ func (rec *Recording) change(r request, idempotencyKey string) *response {
 	}
 	items := []request{r}
 	isBulk := r.operation.ID == api.CreateMailboxes.ID
-	if isBulk && len(rec.outcomes[key]) == 0 { // no bulk create was refused as a whole
+	isNew := func(o *outcome) bool { return !o.replayed }
+	if isBulk && !slices.ContainsFunc(rec.outcomes[key], isNew) { // it is not refused as a whole
 		items = itemsOf(r)
 	}
 	var outcomes []*outcome
@@ -254,8 +258,9 @@ func (rec *Recording) change(r request, idempotencyKey string) *response {
 // result returns the response to a change with its outcomes.
 func (rec *Recording) result(r request, outcomes []*outcome, isBulk bool) *response {
 	single := outcomes[0]
+	wasBulk := single.request.operation.ID == api.CreateMailboxes.ID
 	switch {
-	case isBulk && (single.failed != nil || single.created != nil):
+	case isBulk && (single.failed != nil || single.creates):
 		created, failed := []object{}, []object{}
 		for i, o := range outcomes {
 			if o.failed != nil {
@@ -263,20 +268,28 @@ func (rec *Recording) result(r request, outcomes []*outcome, isBulk bool) *respo
 				report["index"] = i
 				failed = append(failed, report)
 			} else {
-				created = append(created, object{"index": i, "mailbox": o.changed.steps[o.step].values[0].object})
+				created = append(created, object{"index": i, "mailbox": o.created()})
 			}
 		}
 		return respondWith(http.StatusOK, object{"created": created, "failed": failed})
-	case !isBulk && single.request.operation.ID == api.CreateMailboxes.ID && single.failed != nil:
+	case !isBulk && wasBulk && single.failed != nil:
 		return rec.unrecorded(r, "; it shows it only as a part of a bulk create, which failed")
-	case !isBulk && single.request.operation.ID == api.CreateMailboxes.ID:
-		return respondWith(http.StatusCreated, single.changed.steps[single.step].values[0].object)
+	case !isBulk && wasBulk:
+		return respondWith(http.StatusCreated, single.created())
 	}
 	recorded := single.response()
-	if body, ok := single.value.(object); ok && single.changed != nil && single.changed.later != 0 {
-		return respondWith(recorded.status, single.changed.shown(body))
+	body, isObject := single.value.(object)
+	for _, effect := range single.effects {
+		if isObject && effect.entity.later != 0 {
+			return respondWith(recorded.status, effect.entity.shown(body))
+		}
 	}
 	return recorded
+}
+
+// created returns the object in the response to a create.
+func (o *outcome) created() object {
+	return o.effects[0].entity.steps[o.effects[0].step].values[0].object
 }
 
 // unrecorded returns the response to a request that the recording does not show.

@@ -138,6 +138,25 @@ func histories(t *testing.T, random *rand.Rand) (all []*history) {
 			{"GET", "/forwarding/$rule", "", "", ""},
 			{"GET", "/domains?search=" + d, "", "", ""},
 		}})
+		other := fmt.Sprintf("e%d.com", n)
+		bought["domains"] = []string{other, "f" + other}
+		text, err = json.Marshal(bought)
+		assert.NilError(t, err)
+		all = append(all, &history{calls: []call{
+			{"GET", "/domains?search=" + other, "", "", ""},
+			{"POST", "/domains/purchase", string(text), "id", "results/0/id"},
+			{"GET", "/domains?search=" + other, "", "", ""},
+			{"DELETE", "/domains/$id", "", "", ""},
+			{"GET", "/domains?search=" + other, "", "", ""},
+		}})
+		if option := []string{"eu", "us", ""}[n]; option != "" { // claims of one option would not be independent
+			all = append(all, &history{calls: []call{
+				{"POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, sample.Option(apitest.AccountID, option)), "ip", "id"},
+				{"GET", "/dedicated-ips/$ip", "", "", ""},
+				{"DELETE", "/dedicated-ips/$ip", "", "", ""},
+				{"GET", "/dedicated-ips/$ip", "", "", ""},
+			}})
+		}
 		all = append(all, &history{calls: []call{
 			{"POST", "/auth/service-accounts", fmt.Sprintf(`{"name":"ci %d"}`, n), "id", "id"},
 			{"GET", "/auth/authorizations?subject_id=$id", "", "", ""},
@@ -217,7 +236,7 @@ func normal(text []byte) []byte {
 // TestReplay checks that the requests of independent histories get the recorded responses in any order.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(10) {
+	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		r := newRecordingHost(t, false)
 		all := histories(t, random)
@@ -236,7 +255,7 @@ func TestReplay(t *testing.T) {
 // TestReplayOfConcurrentClients checks a recording in which lists were in flight together with changes.
 func TestReplayOfConcurrentClients(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		r := newRecordingHost(t, false)
 		all := histories(t, random)
