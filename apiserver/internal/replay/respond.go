@@ -64,7 +64,10 @@ func (rec *Recording) respond(r request, key string) *response {
 			return response
 		}
 	}
-	return cmp.Or(rec.document(r), rec.unrecorded(r, ""))
+	if response := rec.document(r); response != nil {
+		return response
+	}
+	return rec.unrecorded(r, "")
 }
 
 // notRecorded returns an error in the API's form.
@@ -148,7 +151,10 @@ func (rec *Recording) page(r request) *response {
 		return respondWith(http.StatusOK, items)
 	}
 	if unknown > 0 { // only the recorded pages are known
-		return cmp.Or(rec.document(r), rec.unrecorded(r, "; it shows only other pages of this list"))
+		if response := rec.document(r); response != nil {
+			return response
+		}
+		return rec.unrecorded(r, "; it shows only other pages of this list")
 	}
 	page, size := number(r, "page", 1), number(r, "page_size", 25)
 	start := min((page-1)*size, len(items))
@@ -225,30 +231,36 @@ func (rec *Recording) change(r request, idempotencyKey string) *response {
 		return &again
 	}
 	items := []request{r}
-	isBulk := r.operation.ID == api.CreateMailboxes.ID
 	isNew := func(o *outcome) bool { return !o.replayed }
-	if isBulk && !slices.ContainsFunc(rec.outcomes[key], isNew) { // it is not refused as a whole
+	byItem := r.operation.ID == api.CreateMailboxes.ID && !slices.ContainsFunc(rec.outcomes[key], isNew) // unless it is refused as a whole
+	if byItem {
 		items = itemsOf(r)
 	}
 	var outcomes []*outcome
 	for _, item := range items {
-		o := rec.next(rec.key(item), outcomes)
-		if o == nil {
-			if e := rec.find(r.operation, r.url); rec.isDone(r.operation, e) {
-				return rec.isMissing(r)
-			}
-			hint := ""
-			if len(rec.outcomes[rec.key(item)]) > 0 {
-				hint = "; it shows this request, but only when the object does not exist"
-			}
-			return rec.unrecorded(item, hint)
+		itemKey := rec.key(item)
+		o := rec.next(itemKey, outcomes)
+		switch e := rec.find(r.operation, r.url); {
+		case o != nil && (!byItem || o.failed != nil || o.creates):
+			outcomes = append(outcomes, o)
+		case rec.isDone(r.operation, e):
+			return rec.isMissing(r)
+		case len(rec.outcomes[itemKey]) > 0:
+			return rec.unrecorded(r, "; it shows this request, but only when the object does not exist")
+		case byItem:
+			text, _ := json.Marshal(item.body)
+			return rec.unrecorded(r, fmt.Sprintf("; no recorded create is of the item %.300s", text))
+		default:
+			return rec.unrecorded(r, "")
 		}
-		outcomes = append(outcomes, o)
+	}
+	if len(outcomes) == 0 {
+		return rec.unrecorded(r, "")
 	}
 	for _, o := range outcomes {
 		o.apply(r)
 	}
-	result := rec.result(r, outcomes, isBulk)
+	result := rec.result(r, outcomes, byItem)
 	if idempotencyKey != "" && result.status/100 == 2 {
 		rec.keys[kept] = result
 	}
@@ -256,11 +268,11 @@ func (rec *Recording) change(r request, idempotencyKey string) *response {
 }
 
 // result returns the response to a change with its outcomes.
-func (rec *Recording) result(r request, outcomes []*outcome, isBulk bool) *response {
+func (rec *Recording) result(r request, outcomes []*outcome, byItem bool) *response {
 	single := outcomes[0]
 	wasBulk := single.request.operation.ID == api.CreateMailboxes.ID
 	switch {
-	case isBulk && (single.failed != nil || single.creates):
+	case byItem:
 		created, failed := []object{}, []object{}
 		for i, o := range outcomes {
 			if o.failed != nil {
@@ -272,9 +284,9 @@ func (rec *Recording) result(r request, outcomes []*outcome, isBulk bool) *respo
 			}
 		}
 		return respondWith(http.StatusOK, object{"created": created, "failed": failed})
-	case !isBulk && wasBulk && single.failed != nil:
+	case wasBulk && single.failed != nil:
 		return rec.unrecorded(r, "; it shows it only as a part of a bulk create, which failed")
-	case !isBulk && wasBulk:
+	case wasBulk && single.creates && r.operation.ID != api.CreateMailboxes.ID:
 		return respondWith(http.StatusCreated, single.created())
 	}
 	recorded := single.response()
@@ -317,10 +329,14 @@ func (rec *Recording) nearest(r request) string {
 	var least [2]int
 	for _, x := range rec.exchanges {
 		differences := x.request.differences(r)
-		distance := [2]int{len(differences), levenshtein.Distance(fmt.Sprintf("%.200s", x.request.target()), fmt.Sprintf("%.200s", r.target()), nil)}
+		distance := [2]int{len(differences), 0}
 		if x.request.operation.ID != r.operation.ID {
 			distance[0] += 1 << 20
 		}
+		if nearest != nil && distance[0] > least[0] {
+			continue
+		}
+		distance[1] = levenshtein.Distance(fmt.Sprintf("%.200s", x.request.target()), fmt.Sprintf("%.200s", r.target()), nil)
 		if nearest == nil || slices.Compare(distance[:], least[:]) < 0 {
 			nearest, parts, least = x, differences, distance
 		}

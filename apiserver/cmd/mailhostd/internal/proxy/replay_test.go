@@ -354,6 +354,8 @@ func TestUnrecorded(t *testing.T) {
 		{"POST", "/mailboxes", apitest.With(body, "last_name", "Roe"), `POST /mailboxes; the nearest is interaction 1, POST /mailboxes: its last_name is "Doe"`},
 		{"POST", "/mailboxes", apitest.With(body, "local_part", "jan", "x", 1), `its local_part is "jane", and its x is null`},
 		{"DELETE", "/mailboxes/jim@example.com", nil, "interaction 2, DELETE /mailboxes/jane@example.com: its mailbox is jane@example.com"},
+		{"POST", "/mailboxes/bulk", apitest.Object{"domain": "example.com", "items": []any{}}, "POST /mailboxes/bulk; the nearest is"},
+		{"POST", "/mailboxes/bulk", apitest.Object{"domain": "example.com", "items": []any{apitest.Object{"local_part": "x"}}}, `no recorded create is of the item {"domain":"example.com","local_part":"x"}`},
 		{"DELETE", "/domains/example.com", nil, "DELETE /domains/example.com; the nearest is"},
 	} {
 		unrecorded(tt.method, tt.path, tt.body, tt.want)
@@ -369,6 +371,9 @@ func TestUnrecorded(t *testing.T) {
 		offline.Delete("/mailboxes/" + created.Str("id")).Want(204)
 		offline.Delete("/mailboxes/jane@example.com").Refused(404, "path.mailbox not_found")
 	}
+	// One by one or in bulk makes no difference.
+	item := apitest.Object{"local_part": "Jane", "first_name": "Jane", "last_name": "Doe"}
+	offline.Post("/mailboxes/bulk", apitest.Object{"domain": "example.com", "items": []any{item}}).Want(200).Is("created.0.index", 0, "created.0.mailbox.local_part", "jane")
 	offline.Post("/auth/service-accounts", apitest.Object{"name": "ci", "expires_at": "2031-01-01T00:00:00Z"}).Want(201).Is("expires_at", "2031-01-01T00:00:00.000000Z")
 	offline.Get("/auth/service-accounts?page_size=3").Want(200).Is("items.0.expires_at", "2031-01-01T00:00:00.000000Z")
 }
