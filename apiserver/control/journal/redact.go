@@ -90,7 +90,8 @@ func redactValue(operation string, v any) any {
 	return v
 }
 
-// Secrets returns the values of the secret members of a body.
+// Secrets returns the values of the secret members of a body, without personal ones, such as a city, which
+// may be a part of any other text.
 func Secrets(operation string, body []byte) (secrets []string) {
 	var v any
 	if json.Unmarshal(body, &v) == nil {
@@ -103,7 +104,8 @@ func secretsIn(operation string, v any, isSecretMember bool) (secrets []string) 
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			secrets = append(secrets, secretsIn(operation, member, isSecretMember || isSecret(operation, name))...)
+			isCredential := isSecret(operation, name) && !strings.EqualFold(name, "contact_info")
+			secrets = append(secrets, secretsIn(operation, member, isSecretMember || isCredential)...)
 		}
 	case []any:
 		for _, element := range v {
