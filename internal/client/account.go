@@ -17,7 +17,7 @@ const checkPlan = "Check the account's plan before trying again."
 func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 	a, err := call(ctx, c, api.GetAccount, &api.InAccount{}, c.AccountID())
 	if err == nil {
-		err = requireID(api.GetAccount.Spec, c.AccountID(), a.ID)
+		err = c.requireID(api.GetAccount.Spec, c.AccountID(), a.ID)
 	}
 	return a, err
 }
@@ -116,7 +116,7 @@ func (c *Client) RevokeAuthorization(ctx context.Context, id string) error {
 		return unsupported(ErrDeleteUnsupported, op.Spec, id)
 	}
 	_, _, err := send(ctx, c, op, &api.AuthorizationRequest{AuthorizationID: id}, id)
-	if StatusOf(err) != http.StatusNotFound {
+	if !isMissing(err) {
 		return c.orAbsent(ctx, op.Spec, err, ErrDeleteUnsupported, id)
 	}
 	// The authorization is gone, possibly by an attempt whose response was lost, or the API lacks the operation.

@@ -74,6 +74,8 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 				c.known.Store(spec.id(v), true)
 			}
 			return v, call, nil
+		case cause == nil:
+			cause = c.differs("the response holds no object (request id %s)", call.RequestID)
 		// The effect on a broken embedded account can only be read once the account is repaired.
 		case errors.Is(cause, ErrEmbedded):
 			return nil, call, cause

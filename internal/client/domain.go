@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -25,7 +24,7 @@ func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.Doma
 		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
 	}
 	a, err := transport.Do(ctx, c.transport, op, &api.DomainAvailabilityRequest{Name: name})
-	if IsUnsupported(err) || StatusOf(err) == http.StatusNotFound || err == nil && a.DomainName == "" {
+	if IsUnsupported(err) || isMissing(err) || err == nil && a.DomainName == "" {
 		c.operation(op.Spec).missing.Store(true) // 404 too: the API may read the path as a domain of this name
 		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
 	}
@@ -48,6 +47,8 @@ type PurchasedDomain struct {
 	PaymentURL  string // where to pay, if a payment is needed
 	Adopted     bool   // the account owned the domain already, and nothing was bought
 }
+
+const checkPurchase = "Check the account's domains and its payments before trying again."
 
 // PurchaseDomain buys a domain, unless the account owns it already. It sets the domains of the
 // body. If the API reports the purchase as failed, the error is an *Error with the error code as
@@ -73,13 +74,26 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 		invalidate: c.Domains.cache.Invalidate,
 		facts:      facts{paid: true},
 		effect:     "the domain may have been bought",
-		check:      "Check the account's domains and its payments before trying again.",
+		check:      checkPurchase,
 	})
 	if err != nil {
 		return nil, err
 	}
 	r := bought.Results[0]
-	if r.Status != api.PurchaseFailed {
+	isKnown := r.Status == api.PurchasePurchased || r.Status == api.PurchasePendingPayment || r.Status == api.PurchaseFailed
+	isFailed := r.Status == api.PurchaseFailed || !isKnown && cmp.Or(api.Value(r.ErrorCode), api.Value(r.Error)) != ""
+	if !isKnown && !isFailed && api.Value(r.ID) == "" {
+		found, err := c.findPurchase(ctx, name)
+		if len(found) == 0 {
+			return nil, &UnknownOutcomeError{
+				Operation: api.PurchaseDomains.ID, Object: name, Effect: "the domain may have been bought", Lookup: err,
+				Cause: c.differs("the status of the purchase is %q, which the API's contract lacks", transport.Clean(r.Status)),
+				Check: checkPurchase,
+			}
+		}
+		r = found[0].Results[0]
+	}
+	if !isFailed {
 		d := &api.Domain{ID: api.Value(r.ID), Name: cmp.Or(r.DomainName, name), WorkspaceID: body.WorkspaceID, Status: r.Status}
 		if r.Status == api.PurchasePurchased {
 			d.Status = vocab.DomainPending // until it is read

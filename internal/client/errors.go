@@ -17,6 +17,8 @@ type (
 	Error    = transport.Error    // a call that failed
 	Problem  = transport.Problem  // one thing that is wrong with a request
 	Incident = transport.Incident // a connection failure that causes several errors
+
+	ContractError = transport.ContractError // a difference of the host from the API's contract
 )
 
 // Errors to compare with errors.Is.
@@ -68,6 +70,11 @@ func StatusOf(err error) int {
 	return 0
 }
 
+func isMissing(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.IsMissing()
+}
+
 // ProblemsAt returns the problems at or below a place of the request.
 func ProblemsAt(err error, loc ...string) []Problem {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -79,6 +86,11 @@ func ProblemsAt(err error, loc ...string) []Problem {
 // unsupported returns the error of an operation that this API lacks; kind is one of the Err…Unsupported.
 func unsupported(kind error, s api.Spec, object string) error {
 	return fmt.Errorf("%w (operation %s)", kind, transport.Subject(s.ID, object))
+}
+
+// differs returns the error about a difference of the host from the contract.
+func (c *Client) differs(format string, args ...any) error {
+	return &ContractError{Difference: fmt.Sprintf(format, args...), BaseURL: c.transport.BaseURL}
 }
 
 // AmbiguousError says that several objects match one description.

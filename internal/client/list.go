@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -22,6 +23,7 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 	o := c.operation(op.Spec)
 	return listcache.Pages[T]{
 		Name:          op.ID,
+		BaseURL:       c.transport.BaseURL,
 		ID:            id,
 		Size:          cmp.Or(int(o.pageSize.Load()), listcache.MaxPageSize),
 		IsSizeRefused: isPageSizeRefused,
@@ -40,9 +42,13 @@ func count[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op a
 	return call(ctx, c, op, &req, "")
 }
 
+// isPageSizeRefused reports whether a list may succeed with a smaller page size: the refusal names it, or nothing.
 func isPageSizeRefused(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(p.Loc, "page_size") })
+	if !ok || e.Status != http.StatusUnprocessableEntity && e.Status != http.StatusBadRequest {
+		return false
+	}
+	return !slices.ContainsFunc(e.Problems, func(p Problem) bool { return len(p.Loc) > 0 && !slices.Contains(p.Loc, "page_size") })
 }
 
 func filter[T any](list iter.Seq2[T, error], match func(*T) bool) ([]T, error) {

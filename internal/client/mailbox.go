@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -48,7 +47,7 @@ func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error)
 	case err != nil:
 		return 0, err
 	case len(page.Items) > 0 && !inDomain(&page.Items[0], domain): // an API may ignore the filter
-		return 0, fmt.Errorf("%s: this API does not filter by domain", api.ListMailboxes.ID)
+		return 0, c.differs("%s: this API does not filter by domain", api.ListMailboxes.ID)
 	}
 	return page.Total, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -147,7 +146,7 @@ func read[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req, 
 	if !k.client.operation(op.Spec).isAbsent() {
 		v, _, err := send(ctx, k.client, op, req, key)
 		if err == nil {
-			if err := requireID(op.Spec, key, k.cache.ID(v)); err != nil {
+			if err := k.client.requireID(op.Spec, key, k.cache.ID(v)); err != nil {
 				return nil, err
 			}
 			if !k.isNamed(v, key) {
@@ -179,9 +178,9 @@ func (k *Objects[T]) isNamed(v *T, key string) bool {
 }
 
 // requireID refuses a response without an object, for example an empty response.
-func requireID(s api.Spec, key, id string) error {
-	if id == "" {
-		return fmt.Errorf("the response to %s holds no object", transport.Subject(s.ID, key))
+func (c *Client) requireID(s api.Spec, key, id string) error {
+	if id == "" || id == "0" {
+		return c.differs("the response to %s holds no object", transport.Subject(s.ID, key))
 	}
 	return nil
 }
@@ -200,7 +199,7 @@ func (k *Objects[T]) diagnose(ctx context.Context, s api.Spec, failure error, ke
 		return failure
 	case e.Unsupported():
 		return k.client.confirmAbsent(ctx, s, failure)
-	case e.Status != http.StatusNotFound, o.present.Load() && len(e.Problems) > 0:
+	case !e.IsMissing(), o.present.Load() && len(e.Problems) > 0:
 		// A 404 without a problem may come from a proxy.
 		return failure
 	}
@@ -236,7 +235,7 @@ func update[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req
 	if err != nil {
 		return nil, err
 	}
-	if requireID(op.Spec, key, k.cache.ID(v)) != nil || !k.isNamed(v, key) { // the response contains no object, or another one
+	if k.client.requireID(op.Spec, key, k.cache.ID(v)) != nil || !k.isNamed(v, key) { // the response contains no object, or another one
 		return k.Get(ctx, key)
 	}
 	return v, nil

@@ -46,7 +46,7 @@ func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 // orAbsent returns missing, one of the Err…Unsupported, if a failure shows that this API lacks an operation,
 // and otherwise the failure. The path of the operation must name no object but the account.
 func (c *Client) orAbsent(ctx context.Context, s api.Spec, failure, missing error, about string) error {
-	if !s.Lifecycle() || c.operation(s).present.Load() || !IsUnsupported(failure) && StatusOf(failure) != http.StatusNotFound {
+	if !s.Lifecycle() || c.operation(s).present.Load() || !IsUnsupported(failure) && !isMissing(failure) {
 		return failure
 	}
 	if err := c.confirmAbsent(ctx, s, failure); err != nil {
@@ -75,7 +75,7 @@ func send[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 func (c *Client) confirmAbsent(ctx context.Context, s api.Spec, failure error) error {
 	if !c.transport.Confirmed.Load() {
 		err := c.ping(ctx)
-		if e, ok := errors.AsType[*Error](err); ok && (e.Unsupported() || e.Status == http.StatusNotFound) {
+		if e, ok := errors.AsType[*Error](err); ok && (e.Unsupported() || e.IsMissing()) {
 			return fmt.Errorf("%w, not even the list of domains, which every API has: %w", ErrNoAPI, undecided{err})
 		}
 		if err != nil && !isAPIRefusal(err) {

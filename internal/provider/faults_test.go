@@ -58,6 +58,7 @@ type lossy struct {
 
 	t           *testing.T
 	ignoresKeys bool
+	host        host
 	requests    []string // the methods of the requests since the last apply began
 	// timesOut loses the request with the number at.
 	at       int
@@ -73,6 +74,9 @@ func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	l.requests = append(l.requests, r.Method)
 	next := l.Service.Client().Transport
+	if l.host.request != nil || l.host.response != nil {
+		return l.host.roundTrip(r, next)
+	}
 	if l.timesOut == "" || len(l.requests) != l.at {
 		return next.RoundTrip(r)
 	}

@@ -143,6 +143,9 @@ func (f *API) put(collection string, o Object) string {
 			o["id"] = f.nextID
 		}
 	}
+	if collection == "dns-records" && o["ttl"] == nil {
+		o["ttl"] = 3600
+	}
 	if o["created_at"] == nil {
 		o["created_at"] = f.Clock.Now().Format(time.RFC3339Nano)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
 // MaxPageSize is the page size to begin with. If the API refuses it, the smallerPageSizes follow one
@@ -26,6 +27,8 @@ const maxPasses = 5
 type Pages[T any] struct {
 	// Name is the name of the list in errors, except the errors of Fetch.
 	Name string
+	// BaseURL is the host's, for errors about its differences from the contract.
+	BaseURL string
 	// Fetch reads one page.
 	Fetch func(ctx context.Context, page, size int) (*api.Page[T], error)
 	// ID returns an object's id.
@@ -53,7 +56,7 @@ func (p Pages[T]) All(ctx context.Context) iter.Seq2[T, error] {
 			}
 		}
 		var none T
-		yield(none, r.errorf("the list changed under each of %d attempts to read it to its end; try again when less is deleted", maxPasses))
+		yield(none, fmt.Errorf("%s: the list changed under each of %d attempts to read it to its end; try again when less is deleted", r.Name, maxPasses))
 	}
 }
 
@@ -115,10 +118,10 @@ func (r *reader[T]) shrink(err error) bool {
 // objects would look deleted.
 func (r *reader[T]) check(p *api.Page[T], page int) error {
 	if p.Items == nil && p.Page == 0 && p.PageSize == 0 {
-		return r.errorf("the response to the list is no page: it has no items")
+		return r.differs("the response to the list is no page: it has no items")
 	}
 	if p.Page != 0 && p.Page != page {
-		return r.errorf("page %d of the list was requested and page %d returned; it can't be read to its end", page, p.Page)
+		return r.differs("page %d of the list was requested and page %d returned; it can't be read to its end", page, p.Page)
 	}
 	return nil
 }
@@ -129,7 +132,7 @@ func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 	for i := range p.Items {
 		id := r.ID(&p.Items[i])
 		if id == "" {
-			return false, r.errorf("the list holds an object without an id")
+			return false, r.differs("the list holds an object without an id")
 		}
 		lastPass, seen := r.passOf[id]
 		if lastPass == r.pass {
@@ -146,11 +149,11 @@ func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 	case r.shrank && r.met == before:
 		return true, nil
 	case len(p.Items) == 0 && r.met < p.Total:
-		return false, r.errorf("the list ends after %d of %d objects; it can't be read to its end", r.met, p.Total)
+		return false, r.differs("the list ends after %d of %d objects; it can't be read to its end", r.met, p.Total)
 	case len(p.Items) == 0:
 		return true, nil
 	case r.met == before:
-		return false, r.errorf("page %d of the list repeats what came before: this API ignores the parameter page, and the list can't be read to its end", page)
+		return false, r.differs("page %d of the list repeats what came before: this API ignores the parameter page, and the list can't be read to its end", page)
 	case p.Total > 0:
 		return r.met >= p.Total, nil
 	}
@@ -159,6 +162,6 @@ func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 	return len(p.Items) < p.PageSize, nil
 }
 
-func (r *reader[T]) errorf(format string, args ...any) error {
-	return fmt.Errorf(r.Name+": "+format, args...)
+func (r *reader[T]) differs(format string, args ...any) error {
+	return &transport.ContractError{Difference: r.Name + ": " + fmt.Sprintf(format, args...), BaseURL: r.BaseURL}
 }

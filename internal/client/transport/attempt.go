@@ -148,7 +148,8 @@ func (c *Call) readBody(resp *http.Response, w *watchdog) error {
 	limit := map[bool]int64{true: maxResponse, false: maxErrorResponse}[isSuccess(resp)]
 	var err error
 	c.Last.body, err = io.ReadAll(http.MaxBytesReader(nil, resp.Body, limit))
-	if err == nil || !isSuccess(resp) { // the status code of a failure is enough
+	c.Last.body = bytes.TrimPrefix(c.Last.body, []byte("\ufeff")) // a byte order mark
+	if err == nil || !isSuccess(resp) {                           // the status code of a failure is enough
 		return nil
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

@@ -74,9 +74,12 @@ func (e *Error) Reason() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports a 404 of an operation on an object as ErrNotFound.
-func (e *Error) Is(target error) bool {
-	return target == ErrNotFound && e.Status == http.StatusNotFound && !e.noObject
+// Is reports a 404 or 410 of an operation on an object as ErrNotFound.
+func (e *Error) Is(target error) bool { return target == ErrNotFound && e.IsMissing() && !e.noObject }
+
+// IsMissing reports whether the response says that something does not exist: the object, the operation or the API.
+func (e *Error) IsMissing() bool {
+	return e.Status == http.StatusNotFound || e.Status == http.StatusGone
 }
 
 // Incident returns the failure of the whole connection that caused the error, or nil.

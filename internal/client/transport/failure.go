@@ -48,6 +48,12 @@ func isTLSOnly(status int, body string) bool {
 	return status == http.StatusBadRequest && strings.Contains(body, "http request") && strings.Contains(body, "https")
 }
 
+// isRedirectedToTLS recognises a redirect from http to https of the same host.
+func (c *Call) isRedirectedToTLS(resp *http.Response) bool {
+	to, err := resp.Location()
+	return err == nil && resp.StatusCode/100 == 3 && to.Scheme == "https" && resp.Request.URL.Scheme == "http" && to.Hostname() == resp.Request.URL.Hostname()
+}
+
 // isPermanent reports whether every further attempt to send would fail in the same way.
 func isPermanent(err error) bool {
 	if refused, ok := errors.AsType[*TokenError](err); ok {

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -105,9 +102,9 @@ func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
 	if c.spec.Response == noContent || isEmptyJSON(body) && !isList { // [] is an empty response too, unless the response is a list
 		return v, nil
 	}
-	if err := json.Unmarshal(body, v); err != nil {
+	if err := decode(body, v); err != nil {
 		e := c.errorFrom(resp)
-		e.Err = errors.New(mismatch(resp, err))
+		e.Err = c.mismatch(resp, err)
 		return nil, e
 	}
 	c.t.Confirmed.Store(true)
@@ -155,7 +152,7 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 		return resp, nil
 	case isSuccess(resp): // but a server in front of the API damaged the response
 		e := c.errorFrom(resp)
-		e.Err = errors.New(mismatch(resp, nil))
+		e.Err = c.mismatch(resp, nil)
 		return nil, e
 	}
 	return nil, c.refused(resp)
@@ -203,9 +200,9 @@ func (c *Call) refused(resp *http.Response) *Error {
 		e.Advice, e.incident = c.advise(e.Status), &c.t.incidents.credential
 	case e.Status == http.StatusForbidden:
 		e.Advice = c.advise(e.Status)
-	case (e.Status == http.StatusNotFound || e.Unsupported()) && c.listsAll():
+	case (e.IsMissing() || e.Unsupported()) && c.listsAll():
 		e.incident = &c.t.incidents.noAPI
-	case isTLSOnly(e.Status, e.Raw):
+	case isTLSOnly(e.Status, e.Raw), c.isRedirectedToTLS(resp):
 		e.Err, e.incident = ErrTLSOnly, &c.t.incidents.unreachable
 	}
 	return e
@@ -220,19 +217,6 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 		Object:    c.Object,
 		noObject:  len(c.spec.PathParameters()) < 2 || c.isPage(resp),
 	}
-}
-
-// mismatch explains why a successful response is unreadable, without quoting a secret.
-func mismatch(resp *http.Response, err error) string {
-	mediaType := mediaType(resp)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		found, _, _ := strings.Cut(wrong.Value, " ")
-		return fmt.Sprintf("the response is not what the API's contract says: %s is a JSON %s", cmp.Or(wrong.Field, "the whole"), found)
-	}
-	if mediaType != "" && !strings.HasSuffix(mediaType, "json") {
-		return fmt.Sprintf("the response is %s, not the API's JSON; is the base URL right?", clean(mediaType, 60))
-	}
-	return "the response is no valid JSON"
 }
 
 // isEmptyJSON reports whether a body is empty or contains an empty JSON value.

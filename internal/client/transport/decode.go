@@ -1,0 +1,197 @@
+package transport
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// ContractError says how a response differs from the API's contract. It quotes no value of the response.
+type ContractError struct {
+	Difference string
+	BaseURL    string // of the host
+}
+
+func (e *ContractError) Error() string {
+	return fmt.Sprintf("%s; to see each difference of this host, run mailhostd proxy --upstream %s --read-only -- terraform plan", e.Difference, e.BaseURL)
+}
+
+// decode decodes the body of a success. It accepts a number or a boolean as text, a text as a number, and an empty
+// text for null.
+func decode(body []byte, v any) error {
+	err := json.Unmarshal(body, v)
+	_, isWrongType := errors.AsType[*json.UnmarshalTypeError](err)
+	if err != nil && !isWrongType {
+		return err
+	}
+	of := fieldOf(reflect.TypeOf(v).Elem())
+	if isWrongType || lacks(map[string]any{}, of) != "" { // a response of this type has essential members
+		var value any
+		dec := json.NewDecoder(bytes.NewReader(body))
+		dec.UseNumber()
+		_ = dec.Decode(&value) // it is valid
+		if name := lacks(value, of); name != "" {
+			return missingError(name)
+		}
+		if isWrongType {
+			converted, _ := json.Marshal(convert(value, of))
+			reflect.ValueOf(v).Elem().SetZero()
+			if json.Unmarshal(converted, v) != nil {
+				return err
+			}
+		}
+	}
+	setNull(reflect.ValueOf(v))
+	return nil
+}
+
+// setNull sets each optional text to null that is empty.
+func setNull(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			setNull(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			setNull(v.Index(i))
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if text := v.Elem(); text.Kind() == reflect.String && text.Len() == 0 {
+			v.SetZero()
+			return
+		}
+		setNull(v.Elem())
+	}
+}
+
+func fieldOf(t reflect.Type) *api.Field {
+	if t.Kind() == reflect.Slice {
+		return &api.Field{Kind: reflect.Slice, Element: fieldOf(t.Elem())}
+	}
+	return &api.Field{Kind: reflect.Struct, Members: api.FieldsOf(t)}
+}
+
+// convert returns a value with the types of the contract, where the meaning is the same.
+func convert(v any, f *api.Field) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, m := range f.Members {
+			if member, ok := v[m.Name]; ok {
+				v[m.Name] = convert(member, m)
+			}
+		}
+	case []any:
+		for i := range v {
+			if f.Element != nil {
+				v[i] = convert(v[i], f.Element)
+			}
+		}
+	case string:
+		if b, err := strconv.ParseBool(v); f.Kind == reflect.Bool && err == nil && len(v) > 1 { // not "1"
+			return b
+		}
+		if f.Kind == reflect.Int64 {
+			return whole(v)
+		}
+	case json.Number:
+		if f.Kind == reflect.Int64 {
+			return whole(v.String())
+		}
+		if f.Kind == reflect.String {
+			return v.String()
+		}
+	}
+	return v
+}
+
+// whole returns the integer that a text contains, which may end with .0, or the text.
+func whole(s string) any {
+	digits, fraction, _ := strings.Cut(s, ".")
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && strings.Trim(fraction, "0") == "" {
+		return n
+	}
+	return s
+}
+
+// essential are the members without which a list would look empty, or a record would need an update in each plan. A
+// boolean that is missing is false.
+var essential = map[string]bool{"items": true, "ttl": true}
+
+// lacks returns the first essential member that an object, or an element of a list, lacks.
+func lacks(v any, f *api.Field) string {
+	if f == nil { // free-form
+		return ""
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, m := range f.Members {
+			member, ok := v[m.Name]
+			if essential[m.Name] && !ok {
+				return m.Name
+			}
+			if name := lacks(member, m); name != "" {
+				return name
+			}
+		}
+	case []any:
+		for _, element := range v {
+			if name := lacks(element, f.Element); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// missingError is the name of a member that a response lacks.
+type missingError string
+
+func (e missingError) Error() string { return "the member " + string(e) + " is missing" }
+
+// mismatch returns how a successful response differs from the contract.
+func (c *Call) mismatch(resp *http.Response, err error) *ContractError {
+	return &ContractError{describe(resp, err), c.t.BaseURL}
+}
+
+// describe explains why a successful response is unreadable, without quoting a secret.
+func describe(resp *http.Response, err error) string {
+	mediaType := mediaType(resp)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		found, _, _ := strings.Cut(wrong.Value, " ")
+		return fmt.Sprintf("the response is not what the API's contract says: %s is a JSON %s, not %s", cmp.Or(wrong.Field, "the whole"), found, typeName(wrong.Type))
+	}
+	if absent, ok := errors.AsType[missingError](err); ok {
+		return "the response is not what the API's contract says: " + absent.Error()
+	}
+	if mediaType != "" && !strings.HasSuffix(mediaType, "json") {
+		return fmt.Sprintf("the response is %s, not the API's JSON; is the base URL right?", clean(mediaType, 60))
+	}
+	return "the response is no valid JSON"
+}
+
+// typeName names the JSON type of a Go type.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "an integer"
+}
