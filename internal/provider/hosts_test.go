@@ -367,9 +367,22 @@ func hosts() map[string]host {
 				a.body = append([]byte("\xef\xbb\xbf"), a.body...)
 			}
 		}),
-		"names in upper case":  upper().spelling("name", "domain", "domain_name", "primary_email", "local_part", "target_email", "fqdn", "addresses"),
-		"names with a dot":     named(text(func(s string) any { return strings.TrimSuffix(s, ".") + "." }), "domain_name").spelling("domain_name"),
-		"values with a dot":    named(text(spellValue), "value").spelling("value"),
+		"names in upper case":     upper().spelling("name", "domain", "domain_name", "primary_email", "local_part", "target_email", "fqdn", "addresses"),
+		"names with a dot":        named(text(func(s string) any { return strings.TrimSuffix(s, ".") + "." }), "domain_name").spelling("domain_name"),
+		"records: absolute names": atPath("/dns-records", named(text(func(s string) any { return s + ".example.com." }), "name")).spelling("name"),
+		"records: another default ttl": atPath("/dns-records", named(func(v any) any {
+			if v == json.Number("3600") {
+				return 300
+			}
+			return v
+		}, "ttl")).spelling("ttl").failing(pointsToProxy),
+		"filters: ignored": query(func(q map[string][]string) {
+			for name := range q {
+				if name != "page" && name != "page_size" {
+					delete(q, name)
+				}
+			}
+		}).spelling("purchase_price"),
 		"domains with a dot":   atPath("/domains", named(text(func(s string) any { return s + "." }), "name")).spelling("name"),
 		"redirect to https":    redirectTo("https").failing(`https`),
 		"redirect to a slash":  redirectTo("slash").failing(`redirect`),
@@ -406,7 +419,7 @@ func hosts() map[string]host {
 			}
 			return p
 		})),
-		"lists lag by 2 requests": lagging(2).spelling("created_at", "updated_at", "outbound_routing_ready"),
+		"lists lag by 2 requests": lagging(2).spelling("created_at", "updated_at", "outbound_routing_ready", "status"),
 		"lists lag by 6 requests": lagging(6).failing(`can't be found yet|not found|no such object|import|does not show it yet`).spelling("created_at", "updated_at", "outbound_routing_ready", "status"),
 		"errors: a text":          errorsAs(func(msg string) string { return fmt.Sprintf(`{"error":%q}`, msg) }),
 		"errors: an object":       errorsAs(func(msg string) string { return fmt.Sprintf(`{"error":{"code":17,"message":%q}}`, msg) }),
@@ -417,13 +430,6 @@ func hosts() map[string]host {
 		"status: 422 for 409":     status(map[int]int{409: 422}),
 		"status: 500 for 422":     status(map[int]int{422: 500}),
 	}
-}
-
-func spellValue(s string) any {
-	if strings.Contains(s, " ") {
-		return `"` + s + `"`
-	}
-	return s
 }
 
 func (h host) renaming(from, to string) host {

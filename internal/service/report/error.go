@@ -149,7 +149,9 @@ const MissingDomainAdvice = "If this configuration has the domain, refer to its 
 
 // advice returns the user's next step.
 func advice(err error) string {
-	switch status := client.StatusOf(err); {
+	status := client.StatusOf(err)
+	isInvalid := status == http.StatusUnprocessableEntity || status == http.StatusBadRequest && len(client.ProblemsAt(err)) > 0
+	switch {
 	case outcomeUnclear(err):
 		return ""
 	case isA[*client.AmbiguousError](err):
@@ -178,9 +180,9 @@ func advice(err error) string {
 		return "The same request of an earlier run is still being processed. Run apply again in a minute."
 	case status == http.StatusConflict:
 		return "Remove the conflict that the API names, and run apply again."
-	case status == http.StatusUnprocessableEntity && namesDomain(err):
+	case isInvalid && namesDomain(err):
 		return MissingDomainAdvice
-	case status == http.StatusUnprocessableEntity:
+	case isInvalid:
 		return "Correct the value in the configuration."
 	case errors.Is(err, client.ErrEmbedded):
 		return "Repair what it names, and run apply again: the changes so far are in the state, and it continues from there."
