@@ -370,12 +370,6 @@ func hosts() map[string]host {
 		"names in upper case":     upper().spelling("name", "domain", "domain_name", "primary_email", "local_part", "target_email", "fqdn", "addresses"),
 		"names with a dot":        named(text(func(s string) any { return strings.TrimSuffix(s, ".") + "." }), "domain_name").spelling("domain_name"),
 		"records: absolute names": atPath("/dns-records", named(text(func(s string) any { return s + ".example.com." }), "name")).spelling("name"),
-		"records: another default ttl": atPath("/dns-records", named(func(v any) any {
-			if v == json.Number("3600") {
-				return 300
-			}
-			return v
-		}, "ttl")).spelling("ttl").failing(pointsToProxy),
 		"filters: ignored": query(func(q map[string][]string) {
 			for name := range q {
 				if name != "page" && name != "page_size" {
