@@ -57,8 +57,8 @@ func decode(body []byte, v any) error {
 func setNull(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			setNull(v.Field(i))
+		for _, member := range v.Fields() {
+			setNull(member)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
