@@ -24,21 +24,30 @@ func (e *engine) note(err error) error {
 // Ping implements sqlstore.Engine. After a failed update it tries an update that it undoes, because
 // a store that reports itself unready receives no other updates.
 func (e *engine) Ping(ctx context.Context) error {
-	readOnly, forbidden := false, ""
+	readOnly, standby, reset, source, forbidden := false, false, "", "", ""
 	if err := e.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 		if err := e.dialect.Probe(ctx, q); err != nil {
 			return err
 		}
-		return sqlstore.ScanRow(ctx, q, `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
+		return sqlstore.ScanRow(ctx, q, `SELECT s.setting::boolean, pg_is_in_recovery(), `+resetSetting+`, s.source,
 			COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (array(SELECT to_regclass(value)::oid FROM unnest(string_to_array($1, ',')) value))
-				AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), '')`,
-			[]any{strings.Join(sqlstore.Tables(), ",")}, &readOnly, &forbidden)
+				AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), '')
+			FROM pg_catalog.pg_settings s WHERE s.name = 'default_transaction_read_only'`,
+			[]any{strings.Join(sqlstore.Tables(), ",")}, &readOnly, &standby, &reset, &source, &forbidden)
 	}); err != nil {
 		return err
 	}
-	if readOnly {
+	if standby || readOnly {
 		e.pool.Reset() // so that the next Ping reads the settings of a new connection
-		return unavailable(errors.New("the server is a standby or read-only; name the primary, or add target_session_attrs=read-write to a URL with several hosts"))
+		if readOnly {
+			source = ": the setting default_transaction_read_only is on, and its source is the " + source
+			if reset != "" {
+				source += "; run in the database `BEGIN READ WRITE; " + reset + "; COMMIT`"
+			}
+		} else {
+			source = ""
+		}
+		return unavailable(fmt.Errorf("the server is a standby or read-only%s; name the primary, or add target_session_attrs=read-write to a URL with several hosts", source))
 	}
 	if forbidden != "" {
 		return unavailable(fmt.Errorf("the user may not read and write %s; grant it SELECT, INSERT, UPDATE and DELETE", forbidden))

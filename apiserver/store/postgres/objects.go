@@ -1,14 +1,6 @@
 package postgres
 
-import _ "embed"
-
-// ownObjects describes the schema that the migrations make. The server writes definitions in the same words
-// in all versions.
-//
-//go:embed schema/objects.txt
-var ownObjects string
-
-// objects is sqlstore.Dialect.Objects. Constraints NOT NULL are in the columns: versions before 18 don't list
+// objects is sqlstore.Dialect.Objects. The server writes definitions in the same words in all versions. Constraints NOT NULL are in the columns: versions before 18 don't list
 // them. An index of a constraint is in the constraint. A trigger that fires always is enabled too.
 const objects = `WITH tables AS (
 	SELECT c.*, quote_ident(c.relname) AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -25,7 +17,10 @@ const objects = `WITH tables AS (
 ), triggers AS (
 	SELECT g.*, t.relname, t.relnamespace, t.name FROM tables t JOIN pg_catalog.pg_trigger g ON g.tgrelid = t.oid
 )
-SELECT rank, name COLLATE "C", definition, removal, state FROM (
+SELECT rank, name COLLATE "C", definition, removal, state, CASE
+	WHEN rank = 1 AND removal LIKE 'DROP TABLE %' OR rank IN (5, 7) THEN regexp_replace(removal, '^DROP', 'ALTER') || ' RENAME TO '
+	WHEN rank IN (3, 4) THEN replace(removal, ' DROP CONSTRAINT ', ' RENAME CONSTRAINT ') || ' TO ' ELSE '' END
+FROM (
 SELECT 1, CASE relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' WHEN 'f' THEN 'foreign table ' WHEN 'p' THEN 'partitioned table ' ELSE 'table ' END || relname,
 	format('CREATE TABLE %s ()', name), format('DROP %s %s', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, name), ''
 FROM tables
@@ -53,7 +48,8 @@ SELECT 5, format('index %s of the table %s', name, relname), definition, 'DROP I
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = indexrelid AND k.contype IN ('p', 'u', 'x'))
 UNION ALL
 SELECT DISTINCT 6, 'function ' || p.proname, format('CREATE OR REPLACE FUNCTION %I(%s) RETURNS %s LANGUAGE %s%s%s AS $$%s$$', p.proname, pg_get_function_arguments(p.oid),
-	pg_get_function_result(p.oid), l.lanname, CASE WHEN p.prosecdef THEN ' SECURITY DEFINER' ELSE '' END, COALESCE(' SET ' || array_to_string(p.proconfig, ' SET '), ''), p.prosrc), '', ''
+	pg_get_function_result(p.oid), l.lanname, CASE p.provolatile WHEN 'i' THEN ' IMMUTABLE' WHEN 's' THEN ' STABLE' ELSE '' END
+		|| CASE WHEN p.proisstrict THEN ' STRICT' ELSE '' END || CASE WHEN p.prosecdef THEN ' SECURITY DEFINER' ELSE '' END, COALESCE(' SET ' || array_to_string(p.proconfig, ' SET '), ''), p.prosrc), '', ''
 FROM triggers g JOIN pg_catalog.pg_proc p ON p.oid = g.tgfoid AND p.pronamespace = g.relnamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang WHERE NOT g.tgisinternal
 UNION ALL
 SELECT 7, format('trigger %s of the table %s', tgname, relname), pg_get_triggerdef(oid, true), format('DROP TRIGGER %I ON %s', tgname, name), '' FROM triggers WHERE NOT tgisinternal
@@ -75,10 +71,20 @@ UNION ALL
 SELECT 9, 'table ' || relname, '', format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY', name), 'under row level security'
 FROM tables WHERE relrowsecurity OR relforcerowsecurity
 UNION ALL
+SELECT 9, 'table ' || t.relname, '', format('ALTER TABLE %s DETACH PARTITION %s', h.inhparent::regclass, t.name), 'a partition of ' || h.inhparent::regclass
+FROM tables t JOIN pg_catalog.pg_inherits h ON h.inhrelid = t.oid WHERE t.relispartition
+UNION ALL
 SELECT 9, 'table ' || relname, '', format('ALTER TABLE %s SET LOGGED', name), 'unlogged' FROM tables WHERE relpersistence <> 'p'
 UNION ALL
 SELECT 9, format('index %s of the table %s', name, relname), '', 'REINDEX INDEX ' || name, 'invalid' FROM own_indexes WHERE NOT indisvalid
 UNION ALL
-SELECT 9, 'setting session_replication_role', '', 'ALTER ROLE CURRENT_USER RESET session_replication_role', 'replica, which disables triggers'
-WHERE current_setting('session_replication_role') = 'replica'
+SELECT 9, 'setting session_replication_role', '', ` + resetSetting + `, 'replica, which disables triggers; its source: ' || source
+FROM pg_catalog.pg_settings s WHERE s.name = 'session_replication_role' AND current_setting('session_replication_role') = 'replica'
 ) o (rank, name, definition, removal, state) ORDER BY 1, 2`
+
+// resetSetting is an expression of the statements that reset the setting s.name of the database and the role, or "".
+const resetSetting = `COALESCE((SELECT string_agg(CASE WHEN r.setrole = 0 THEN format('ALTER DATABASE %I RESET ', current_database())
+		ELSE 'ALTER ROLE ' || quote_ident(session_user) || CASE WHEN r.setdatabase = 0 THEN ' RESET ' ELSE format(' IN DATABASE %I RESET ', current_database()) END END || s.name, '; ')
+	FROM pg_catalog.pg_db_role_setting r WHERE r.setdatabase IN (0, (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()))
+		AND r.setrole IN (0, (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = session_user))
+		AND EXISTS (SELECT FROM unnest(r.setconfig) c WHERE c LIKE replace(s.name, '_', '\_') || '=%')), '')`

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"gotest.tools/v3/assert"
-	"gotest.tools/v3/golden"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -20,12 +19,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
-// TestObjects checks that schema/objects.txt describes the schema that the migrations make.
+// TestObjects checks that the files schema/objects*.txt describe the schemas that the migrations make.
 func TestObjects(t *testing.T) {
-	s := openAt(t, postgrestest.EmptyURL(t), postgres.Options{}.WithMigration("SELECT 1")) // without the check
-	text, err := postgres.Describe(t.Context(), s)
-	assert.NilError(t, err)
-	golden.Assert(t, text, "../schema/objects.txt")
+	s := openAt(t, strings.Replace(postgrestest.EmptyURL(t), "//mailhost@", "//postgres@", 1), postgres.Options{}.WithMigration("SELECT 1")) // without the check
+	storetest.EachSchema(t, postgres.Schema, func(version int, statements string) string {
+		text, err := postgres.Describe(t.Context(), s, version, statements)
+		assert.NilError(t, err)
+		return text
+	})
 }
 
 // TestSameSchemaAsSQLite checks that both engines create the same tables, columns, keys, indexes and

@@ -55,7 +55,7 @@ func Open(ctx context.Context, url string, opts Options) (*sqlstore.Store, error
 	}
 	d := dialect
 	if opts.migrations != nil {
-		d.Migrations, d.Own = opts.migrations, ""
+		d.Migrations, d.Own = opts.migrations, nil
 	}
 	e := &engine{pool: pool, opts: opts, dialect: &d, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
 	for i := range e.queues {

@@ -19,9 +19,13 @@ import (
 // table was small when it was planned, and planning or starting workers costs more than running it.
 const planSettings = `; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off`
 
+// textSettings make the server read statements and write the definitions of objects in one way, whatever the database,
+// the user or the URL sets.
+const textSettings = `; SET LOCAL quote_all_identifiers = off; SET LOCAL standard_conforming_strings = on; SET LOCAL transform_null_equals = off`
+
 // settings returns the statements that follow BEGIN. Direct connections run them once instead.
 func (o Options) settings() string {
-	return fmt.Sprintf(`; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d`, milliseconds(o.LockTimeout), milliseconds(statementTimeout)) + planSettings
+	return fmt.Sprintf(`; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d`, milliseconds(o.LockTimeout), milliseconds(statementTimeout)) + textSettings + planSettings
 }
 
 // transaction is the sqlstore.Querier of one View or Update, on a connection of the pool.

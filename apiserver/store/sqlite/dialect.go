@@ -8,13 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-//go:embed schema/*.sql
+//go:embed schema/*.sql schema/*.txt
 var schema embed.FS
-
-// objects describes the schema that the migrations make.
-//
-//go:embed schema/objects.txt
-var objects string
 
 // applicationMark is the upper half of a file's 32-bit application_id.
 const applicationMark = 0x6D68
@@ -22,14 +17,13 @@ const applicationMark = 0x6D68
 var dialect = sqlstore.Dialect{
 	Migrations:    schema,
 	SchemaVersion: schemaVersion,
-	SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, version int) error { // a pragma takes no placeholder
-		_, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16, version))
-		return err
+	Mark: func(version int) string { // a pragma takes no placeholder
+		return fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16, version)
 	},
-	Own: objects,
+	Own: schema,
 	// ANALYZE makes the tables sqlite_stat1 and sqlite_stat4, and .recover of SQLite's command line makes lost_and_found.
 	Objects: `SELECT CASE type WHEN 'table' THEN 1 ELSE 2 END, type || ' ' || name || CASE WHEN type IN ('index', 'trigger') THEN ' of the table ' || tbl_name ELSE '' END,
-			replace(COALESCE(sql, ''), char(13, 10), char(10)), format('DROP %s "%w"', upper(type), name), ''
+			replace(COALESCE(sql, ''), char(13, 10), char(10)), format('DROP %s "%w"', upper(type), name), '', CASE type WHEN 'table' THEN format('ALTER TABLE "%w" RENAME TO ', name) ELSE '' END
 		FROM sqlite_schema WHERE NOT (type = 'index' AND sql IS NULL) AND NOT (type = 'table' AND (name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4') OR name LIKE 'lost_and_found%'
 			AND trim(replace(sql, 'CREATE TABLE ' || name || '(rootpgno INTEGER, pgno INTEGER, nfield INTEGER, id INTEGER', ''), 'c0123456789, )') = '')) ORDER BY 1, 2`,
 	Elements: `SELECT value FROM json_each(%s)`,

@@ -44,7 +44,9 @@ func checkAfter(t *testing.T) func(statements string) error {
 // the statements of the error repair it.
 func TestMissingObjects(t *testing.T) {
 	check := checkAfter(t)
-	names := regexp.MustCompile(`(?m)^-- (\w+) (\w+).*$`).FindAllStringSubmatch(objects, -1)
+	text, err := schema.ReadFile("schema/objects.txt")
+	assert.NilError(t, err)
+	names := regexp.MustCompile(`(?m)^-- (\w+) (\w+).*$`).FindAllStringSubmatch(string(text), -1)
 	assert.Assert(t, len(names) > 60, "only %d names were found", len(names))
 	for _, match := range names {
 		kind, name := match[1], match[2]
@@ -86,7 +88,16 @@ func TestChangedObjects(t *testing.T) {
 		`PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = replace(sql, 'plan_id         TEXT    NOT NULL,', '-- x') WHERE name = 'accounts'`:                                        "the table accounts was changed",
 		`PRAGMA writable_schema = on; INSERT INTO sqlite_schema VALUES ('trigger', 'sqlite_stat1', 'accounts', 0, 'CREATE TRIGGER sqlite_stat1 AFTER UPDATE ON accounts BEGIN SELECT 1; END')`: "the trigger sqlite_stat1 of the table accounts is not this program's",
 		`PRAGMA writable_schema = on; INSERT INTO sqlite_schema VALUES ('trigger', 'accounts_updated', 'accounts', 0, 'CREATE TRIGGER own AFTER UPDATE ON accounts BEGIN SELECT 1; END')`:      "the trigger accounts_updated of the table accounts was changed",
-		`INSERT INTO mailhost_migrations VALUES (99, 'x')`:                                                                                                                                     "its list of migrations has",
+		`DELETE FROM authorization_version`:                                    "the row of the table authorization_version is missing; to repair it, stop the servers and run in the database `INSERT INTO authorization_version VALUES (1, 1)`; otherwise",
+		`DELETE FROM server`:                                                   "the row of the table server is missing",
+		`PRAGMA user_version = 0`:                                              "it is marked as schema version 0, but its list of migrations has 5: the mark was changed; stop the servers and run in the database `PRAGMA application_id = 1835532288; PRAGMA user_version = 5`",
+		`PRAGMA user_version = 256`:                                            "it is marked as schema version 0, but its list of migrations has 5",
+		`PRAGMA user_version = 4`:                                              "it is marked as schema version 4, but its list of migrations has 5",
+		`ALTER TABLE token_buckets RENAME TO tb`:                               "makes: the table token_buckets is there as the table tb; to repair it, stop the servers and run in the database `ALTER TABLE \"tb\" RENAME TO token_buckets`; otherwise",
+		`ALTER TABLE domains RENAME TO d`:                                      "makes: the table domains is there as the table d; to repair",
+		"CREATE TRIGGER \"a\nb\" AFTER UPDATE ON accounts BEGIN SELECT 1; END": `the "trigger a\nb of the table accounts" is not this program's; if something is another program's, use a database or a schema without it; if you made it, drop it; otherwise`,
+		`ALTER TABLE workspaces ADD COLUMN x TEXT`:                             "makes: the table workspaces was changed; restore a backup that you trust",
+		`INSERT INTO mailhost_migrations VALUES (99, 'x')`:                     "its list of migrations has",
 	} {
 		err := check(statements)
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "after %s: %v, want %q", statements, err, want)
@@ -94,6 +105,7 @@ func TestChangedObjects(t *testing.T) {
 	for _, statements := range []string{
 		`ANALYZE; PRAGMA optimize; REINDEX`,
 		`CREATE TABLE lost_and_found(rootpgno INTEGER, pgno INTEGER, nfield INTEGER, id INTEGER, c0, c1, c22); INSERT INTO lost_and_found (pgno) VALUES (1)`,
+		`ALTER TABLE domains RENAME TO d; ALTER TABLE d RENAME TO domains`,
 		`CREATE TABLE lost_and_found_0(rootpgno INTEGER, pgno INTEGER, nfield INTEGER, id INTEGER, c0)`,
 	} {
 		assert.Check(t, check(statements), statements)

@@ -76,7 +76,7 @@ func (o Options) withDefaults() Options {
 func (o Options) dialect() *sqlstore.Dialect {
 	d := dialect
 	if o.migrations != nil {
-		d.Migrations, d.Own = o.migrations, ""
+		d.Migrations, d.Own = o.migrations, nil
 	}
 	return &d
 }

@@ -54,15 +54,19 @@ type Dialect struct {
 	Migrations fs.FS
 	// SchemaVersion returns the number of applied migrations, and the number of the oldest program that
 	// works with them. Both are 0 for an empty database.
-	SchemaVersion    func(ctx context.Context, q Querier) (version, compatible int, err error)
-	SetSchemaVersion func(ctx context.Context, q Querier, version int) error
+	SchemaVersion func(ctx context.Context, q Querier) (version, compatible int, err error)
+	// Mark returns the statements that set the number of applied migrations. The migrations make its table, if any.
+	Mark func(version int) string
 	// Objects is a query of all objects that can change the program's reads and writes, without those of the
 	// database itself and of extensions. A row is a rank (tables come first), the name, the statement that makes
-	// the object, the one that removes it, and "". An object in a state that it must not have, such as
-	// disabled, has another row with the state and the statement that ends it.
+	// the object, the one that removes it, "", and the one that renames it up to the new name. An object in a
+	// state that it must not have, such as disabled, has another row with the state and the statement that ends it.
 	Objects string
-	// Own is the text that Describe returns for the schema of Migrations. Without it, the objects are not checked.
-	Own string
+	// Own contains the texts that Describe returns for the schema of Migrations, schema/objects.txt, and for that of
+	// each release, such as schema/objects_0004.txt. Without it, the objects are not checked.
+	Own fs.FS
+	// Prelude, unless "", is a query of statements that come before those that repair the schema.
+	Prelude string
 	// Elements is the pattern of a SELECT of the elements of a JSON array of strings: a list is
 	// one parameter whatever its length, so that there are few different statements.
 	Elements string

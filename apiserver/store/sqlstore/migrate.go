@@ -36,8 +36,8 @@ func UpToDate(ctx context.Context, q Querier, d *Dialect, readOnly bool) (bool, 
 	return false, nil
 }
 
-// missingColumns returns the tables that lack columns which newTable declared, with these columns. exists
-// reports which of the tables exist.
+// missingColumns returns the tables that lack columns which newTable declared, with these columns, and the other
+// tables that are missing. exists reports which tables exist.
 func missingColumns(ctx context.Context, q Querier, d *Dialect) (missing []declaration, exists map[string]bool, err error) {
 	columns, err := columnsOfAll(ctx, q, d)
 	if err != nil {
@@ -51,7 +51,15 @@ func missingColumns(ctx context.Context, q Querier, d *Dialect) (missing []decla
 		if len(t.columns) > 0 {
 			missing = append(missing, t)
 		}
-		exists[t.name] = len(columns[t.name]) > 0
+	}
+	for name := range columns {
+		exists[name] = true
+	}
+	names, _ := d.own(0, 0)
+	for _, name := range names {
+		if table, ok := strings.CutPrefix(name, "table "); ok && !exists[table] && !slices.ContainsFunc(missing, func(t declaration) bool { return t.name == table }) {
+			missing = append(missing, declaration{name: table})
+		}
 	}
 	return missing, exists, nil
 }
@@ -72,6 +80,9 @@ func checkColumns(ctx context.Context, q Querier, d *Dialect, files []migration)
 	return errors.Join(errs...)
 }
 
+// MigrationsTable creates the list of migrations.
+const MigrationsTable = `CREATE TABLE mailhost_migrations (version INTEGER NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)`
+
 // Migrate migrates the database to the schema of this program, in a transaction that excludes
 // migrations by other processes.
 func Migrate(ctx context.Context, q Querier, d *Dialect) error {
@@ -80,7 +91,7 @@ func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 		return err
 	}
 	if version == 0 {
-		if _, err := q.ExecContext(ctx, `CREATE TABLE mailhost_migrations (version INTEGER NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)`); err != nil {
+		if _, err := q.ExecContext(ctx, MigrationsTable); err != nil {
 			return fmt.Errorf("create the list of migrations: %w", err)
 		}
 	}
@@ -92,8 +103,8 @@ func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 			return fmt.Errorf("list the migration %s: %w", m.name, err)
 		}
 	}
-	if err := d.SetSchemaVersion(ctx, q, len(files)); err != nil {
-		return err
+	if _, err := q.ExecContext(ctx, d.Mark(len(files))); err != nil {
+		return fmt.Errorf("set the schema's version: %w", err)
 	}
 	err = checkObjects(ctx, q, d, len(files), len(files))
 	if err != nil && version == 0 { // nobody can have changed a new schema
@@ -157,7 +168,11 @@ func readVersion(ctx context.Context, q Querier, d *Dialect, own int) (int, erro
 // checkVersion returns an error unless the schema is the one that this program, or a compatible newer
 // one, makes with its first migrations.
 func checkVersion(ctx context.Context, q Querier, d *Dialect, files []migration, version int) error {
-	if version == 0 {
+	columns, err := columnsOfAll(ctx, q, d)
+	if err != nil {
+		return fmt.Errorf("list the columns of the schema: %w", err)
+	}
+	if version == 0 && columns["mailhost_migrations"] == nil {
 		return checkObjects(ctx, q, d, version, len(files))
 	}
 	const advice = "another build of this program made it; open it with that one, restore a backup, or choose a new database"
@@ -166,18 +181,24 @@ func checkVersion(ctx context.Context, q Querier, d *Dialect, files []migration,
 	if err != nil {
 		return fmt.Errorf("read the list of migrations; if there is none, %s: %w", advice, err)
 	}
-	if len(applied) > version && version >= len(files) {
+	known := 0
+	for known < min(len(applied), len(files)) && applied[known] == files[known].checksum() {
+		known++
+	}
+	switch {
+	case known > 0 && known == len(applied) && known != version:
+		return fmt.Errorf("it is marked as schema version %d, but its list of migrations has %d: the mark was changed; stop the servers and run in the database `%s`, or restore a backup that you trust",
+			version, known, d.Mark(known))
+	case known < min(version, len(files)):
+		return fmt.Errorf("its schema is version %d, but not the one that this program makes with %s: %s", version, files[known].name, advice)
+	case len(applied) != version, version == 0:
 		return fmt.Errorf("its schema is version %d, but its list of migrations has %d: %s", version, len(applied), advice)
 	}
-	for i, m := range files[:min(version, len(files))] {
-		if i >= len(applied) || applied[i] != m.checksum() {
-			return fmt.Errorf("its schema is version %d, but not the one that this program makes with %s: %s", version, m.name, advice)
-		}
+	err = checkObjects(ctx, q, d, version, len(files))
+	if err != nil || version < len(files) { // Migrate checks the result
+		return err
 	}
-	if version < len(files) { // Migrate checks the result
-		return nil
-	}
-	return cmp.Or(checkObjects(ctx, q, d, version, len(files)), checkColumns(ctx, q, d, files))
+	return checkColumns(ctx, q, d, files)
 }
 
 // checkServable returns a *store.SchemaError if this program can't work with the database's schema any
@@ -190,16 +211,24 @@ func (d *Dialect) checkServable(ctx context.Context, q Querier) error {
 		return &store.SchemaError{Err: err}
 	case err != nil:
 		return err
-	case version == 0:
-		return &store.SchemaError{Err: ErrNoStore}
 	}
-	missing, _, err := missingColumns(ctx, q, d)
-	if err != nil || missing == nil {
+	missing, exists, err := missingColumns(ctx, q, d)
+	switch {
+	case err != nil:
 		return err
+	case version == 0 && !exists["mailhost_migrations"]:
+		return &store.SchemaError{Err: ErrNoStore}
+	case version == 0:
+		return &store.SchemaError{Err: errors.New("the version of the database's schema is gone; run mailhostd doctor")}
+	case missing == nil:
+		return nil
 	}
 	var names []string
 	for _, t := range missing {
-		names = append(names, t.name+" ("+strings.Join(t.columns, ", ")+")")
+		if t.columns != nil {
+			t.name += " (" + strings.Join(t.columns, ", ") + ")"
+		}
+		names = append(names, t.name)
 	}
-	return &store.SchemaError{Err: fmt.Errorf("the database's schema lacks columns that this program needs: %s; run mailhostd doctor", strings.Join(names, ", "))}
+	return &store.SchemaError{Err: fmt.Errorf("the database's schema lacks tables or columns that this program needs: %s; run mailhostd doctor", strings.Join(names, ", "))}
 }

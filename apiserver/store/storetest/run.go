@@ -10,8 +10,13 @@ package storetest
 import (
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"testing"
 	"testing/fstest"
+
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -65,4 +70,26 @@ func Migrations(released fs.FS, later ...string) fstest.MapFS {
 		files[fmt.Sprintf("schema/%04d_later.sql", len(files)+1)] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return files
+}
+
+// EachSchema compares the description of each released schema and of the current one with its file, or updates the
+// file. describe describes the schema that statements make, in which version migrations are.
+func EachSchema(t *testing.T, released fs.FS, describe func(version int, statements string) string) {
+	t.Helper()
+	described, err := fs.Glob(released, "schema/objects*.txt")
+	assert.NilError(t, err)
+	for _, file := range described {
+		files := Migrations(released)
+		names := slices.Sorted(maps.Keys(files))
+		version := len(names)
+		if file != "schema/objects.txt" {
+			_, err := fmt.Sscanf(file, "schema/objects_%04d.txt", &version)
+			assert.NilError(t, err, file)
+		}
+		statements := ""
+		for _, name := range names[:version] {
+			statements += string(files[name].Data) + ";\n"
+		}
+		golden.Assert(t, describe(version, statements), "../"+file)
+	}
 }
