@@ -49,13 +49,13 @@ func schemaVersion(ctx context.Context, q sqlstore.Querier) (version, compatible
 		(SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ANY (string_to_array('accounts,mailboxes,domains', ','))),
 		COALESCE((SELECT quote_ident(n.nspname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			WHERE c.oid = to_regclass('mailhost_migrations') AND n.nspname <> current_schema()), ''),
-		CASE WHEN current_schema() IS NULL THEN quote_literal(current_setting('search_path')) ELSE '' END`,
+		CASE WHEN current_schema() IS NULL AND COALESCE((SELECT has_schema_privilege(oid, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = 'public'), false) THEN quote_literal(current_setting('search_path')) ELSE '' END`,
 		nil, &versioned, &listed, &tables, &elsewhere, &searchPath); err != nil {
 		return 0, 0, err
 	}
 	switch {
 	case searchPath != "":
-		return 0, 0, fmt.Errorf("the setting search_path, %s, names no schema that the user may use; add search_path=public to the URL, or grant the user USAGE of the schema", searchPath)
+		return 0, 0, fmt.Errorf("the setting search_path, %s, names no schema that the user may use; add search_path=public, or the schema of the tables, to the URL", searchPath)
 	case elsewhere != "":
 		return 0, 0, fmt.Errorf("the program's tables are in the schema %s, but another schema comes first in search_path; add search_path=%s to the URL", elsewhere, neturl.PathEscape(elsewhere))
 	case versioned:

@@ -1,9 +1,11 @@
 package operate_test
 
 import (
+	"compress/gzip"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -127,10 +129,14 @@ func TestRestoreDamaged(t *testing.T) {
 		mailhostdtest.Serve(t, database).As(t, owner).Get("/mailboxes").Is("total", 0)
 		code, stdout, stderr = mailhostdtest.Run(t, "restore", backup, "--database", database, "--dry-run")
 		assert.Check(t, code == cli.ExitOK, "a dry run, which only reads: exit code %d, stdout %q, stderr %q", code, stdout, stderr)
-		db, err = sql.Open("sqlite", database)
+		packed, err := os.Open("../../../../../internal/examples/testdata/releases/v0.1.0/mailhost.db.gz")
 		assert.NilError(t, err)
-		_, err = db.ExecContext(t.Context(), `PRAGMA user_version = 1351542018`) // of version 0.1.0
-		assert.NilError(t, errors.Join(err, db.Close()))
+		unpacked, err := gzip.NewReader(packed)
+		assert.NilError(t, err)
+		content, err := io.ReadAll(unpacked)
+		assert.NilError(t, errors.Join(err, packed.Close()))
+		database = filepath.Join(t.TempDir(), "mailhost.db")
+		assert.NilError(t, os.WriteFile(database, content, 0o600))
 		code, stdout, stderr = mailhostdtest.Run(t, "restore", backup, "--database", database, "--dry-run", "--force")
 		assert.Check(t, code == cli.ExitFailure && strings.Contains(stderr, "use the version of mailhostd"), "exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
