@@ -139,6 +139,15 @@ func TestReleases(t *testing.T) {
 		assert.NilError(t, errors.Join(err, packed.Close()))
 		path := newPath(t)
 		assert.NilError(t, os.WriteFile(path, content, 0o600))
+		damaged := newPath(t)
+		assert.NilError(t, os.WriteFile(damaged, content, 0o600))
+		old, err := connect(t.Context(), damaged, Options{}.withDefaults().toWrite())
+		assert.NilError(t, err)
+		assert.NilError(t, errors.Join(old.exec(`DROP TRIGGER authorizations_updated`), old.close()))
+		for _, opts := range []Options{{ReadOnly: true}, {}, {Exclusive: true}} {
+			_, err := Open(t.Context(), damaged, opts)
+			assert.Check(t, err != nil && strings.Contains(err.Error(), "the trigger authorizations_updated of the table authorizations is missing; to repair"), "%+v: %v", opts, err)
+		}
 		for range 2 {
 			s := openStore(t, path, Options{})
 			check(t, s)
@@ -169,6 +178,12 @@ func TestNewerSchemaWhileRunning(t *testing.T) {
 	assert.Check(t, isSchema && strings.Contains(s.Ping(t.Context()).Error(), "mailboxes (quota_used)"), "Ping = %v", s.Ping(t.Context()))
 	execute(t, s, `ALTER TABLE mailboxes RENAME COLUMN own TO quota_used`)
 	assert.NilError(t, s.Ping(t.Context()))
+	for _, table := range []string{"token_buckets", "mailhost_migrations", "server", "authorization_version"} {
+		execute(t, s, `ALTER TABLE `+table+` RENAME TO own`)
+		_, isSchema = errors.AsType[*store.SchemaError](s.Ping(t.Context()))
+		assert.Check(t, isSchema && strings.Contains(s.Ping(t.Context()).Error(), table), "Ping = %v", s.Ping(t.Context()))
+		execute(t, s, `ALTER TABLE own RENAME TO `+table)
+	}
 	execute(t, s, `DELETE FROM authorization_version`)
 	_, isSchema = errors.AsType[*store.SchemaError](s.Ping(t.Context()))
 	assert.Check(t, isSchema, "Ping = %v", s.Ping(t.Context()))
