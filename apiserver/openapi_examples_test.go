@@ -289,7 +289,9 @@ func TestEachStatementFails(t *testing.T) {
 		Migrations: fstest.MapFS{"schema/0001.sql": {Data: []byte(own)}}, Objects: `SELECT 1, 'table own', '` + own + `', '', '', '' FROM sqlite_schema WHERE name = 'own'`, Own: fstest.MapFS{"schema/objects.txt": {Data: []byte("-- table own\n" + own + ";\n")}},
 		Columns:       `SELECT t.name, c.name, 0, 0, 0 FROM sqlite_schema t JOIN pragma_table_info(t.name) c`,
 		SchemaVersion: func(context.Context, sqlstore.Querier) (int, int, error) { return 0, 0, nil },
-		Mark:          func(int) string { return `INSERT INTO own (id) SELECT checksum FROM mailhost_migrations WHERE version = 1` },
+		Mark: func(int) string {
+			return `INSERT INTO own (id) SELECT checksum FROM mailhost_migrations WHERE version = 1`
+		},
 	}
 	for i, fn := range []func() error{
 		func() error {
