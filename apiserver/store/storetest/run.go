@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -86,10 +87,10 @@ func EachSchema(t *testing.T, released fs.FS, describe func(version int, stateme
 			_, err := fmt.Sscanf(file, "schema/objects_%04d.txt", &version)
 			assert.NilError(t, err, file)
 		}
-		statements := ""
+		var statements strings.Builder
 		for _, name := range names[:version] {
-			statements += string(files[name].Data) + ";\n"
+			fmt.Fprintf(&statements, "%s;\n", files[name].Data)
 		}
-		golden.Assert(t, describe(version, statements), "../"+file)
+		golden.Assert(t, describe(version, statements.String()), "../"+file)
 	}
 }
