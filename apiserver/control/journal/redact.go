@@ -33,19 +33,19 @@ func Redact(operation string, body []byte) []byte {
 	return []byte(RedactText(string(body)))
 }
 
-// secretNames lists the redacted members of bodies and parameters, in lower case. contact_info is
-// personal data, which the API never returns either.
-var secretNames = []string{"access_token", "token", "generated_secret", "secret", "password", "contact_info", "value"}
+// secretNames lists the redacted members of bodies and parameters, without underscores and in lower case. contact_info
+// is personal data, which the API never returns either.
+var secretNames = []string{"contactinfo", "value"}
 
-// isSecret reports whether a member or parameter is redacted, ignoring case like JSON decoders. The
-// value of a DNS record is public; the value of a master password is not.
+// isSecret reports whether a member or parameter is redacted, ignoring case like JSON decoders, and underscores, because
+// another host may spell it in its own way. The value of a DNS record is public; the value of a master password is not.
 func isSecret(operation, name string) bool {
-	name = strings.ToLower(name)
-	if strings.HasPrefix(name, "verification_") && (strings.HasSuffix(name, "_url") || strings.HasSuffix(name, "_link")) {
+	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	if strings.HasPrefix(name, "verif") && (strings.HasSuffix(name, "url") || strings.HasSuffix(name, "link")) {
 		return true
 	}
-	for _, end := range []string{"token", "secret", "password"} {
-		if strings.HasSuffix(name, "_"+end) { // a member of another host
+	for _, end := range []string{"token", "secret", "password", "apikey"} {
+		if strings.HasSuffix(name, end) {
 			return true
 		}
 	}

@@ -171,7 +171,7 @@ func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 		c.differ(place, oneOf(k.Want), k.Got)
 	case *kind.Required:
 		for _, name := range k.Missing {
-			c.differ(inBody+" "+pointer(append(slices.Clip(e.InstanceLocation), name)), "a member", "none")
+			c.differ(inBody+" "+pointer(append(slices.Clip(e.InstanceLocation), name)), Required, "none")
 		}
 	case *kind.AdditionalProperties:
 		members, _ := value.(object)

@@ -37,6 +37,9 @@ type Difference struct {
 	Received string
 }
 
+// Required is the Expected of a member that a response lacks.
+const Required = "a member"
+
 func (d Difference) String() string {
 	return d.Place + ": expected " + d.Expected + ", received " + d.Received
 }

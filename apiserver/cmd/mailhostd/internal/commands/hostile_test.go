@@ -148,12 +148,9 @@ func TestNoCommandPrintsUnsafeCharacters(t *testing.T) {
 		}
 	}
 	run() // collects the names
-	members := slices.Sorted(maps.Keys(h.names))
-	assert.Assert(t, len(members) > 20, "members: %v", members)
-	if testing.Short() {
-		members = []string{"name", "domain", "email", "msg", "capability_key", "object_name"}
-	}
-	for _, h.member = range append(members, "all") {
+	assert.Assert(t, len(h.names) > 20, "members: %v", h.names)
+	// All output has one writer, so that some members are enough.
+	for _, h.member = range []string{"name", "domain", "email", "msg", "capability_key", "object_name", "all"} {
 		run()
 	}
 	h.refuse = true

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func (p *Proxy) Record(anonymize bool) {
 func (r *recording) add(upstream string, x *exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	sent, received := journal.Redact(x.operation.ID, x.RequestBody), journal.Redact(x.operation.ID, x.Body)
+	sent, received := withoutSecrets(x.operation, x.RequestBody), withoutSecrets(x.operation, x.Body)
 	path, query := journal.RedactText(x.Request.URL.EscapedPath()), journal.RedactQuery(x.Request.URL.RawQuery)
 	if a := r.anonymizer; a != nil {
 		sent, received = a.body(sent), a.body(received)
@@ -70,6 +71,17 @@ func (r *recording) add(upstream string, x *exchange) {
 			ContentLength: int64(len(response)), Headers: r.recorded(x.Header, without), Body: response, Duration: time.Since(x.arrival),
 		},
 	})
+}
+
+// withoutSecrets returns a body without the secret members of its JSON. An export contains none. In any other body they
+// can't be found, so that it is left out.
+func withoutSecrets(s api.Spec, body []byte) []byte {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	isJSON := json.Valid(body) && bytes.ContainsAny(body[:1], "{[")
+	if len(body) == 0 || isJSON || s.ID == api.ExportMailboxes.ID {
+		return journal.Redact(s.ID, body)
+	}
+	return []byte(journal.Redacted)
 }
 
 // secretsOf replaces the secrets of an exchange at any other place, such as a message that repeats one: the

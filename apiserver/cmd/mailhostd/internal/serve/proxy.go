@@ -67,13 +67,6 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 	if upstream.Host == strings.TrimPrefix(at, "http://") {
 		return cli.UsageError("--upstream: is the proxy itself")
 	}
-	var file *os.File
-	if c.Report != "" {
-		if file, err = os.Create(string(c.Report)); err != nil {
-			return fmt.Errorf("--report: %w", err)
-		}
-		p.CloseLater(file)
-	}
 	handler := proxy.New(upstream, c.ReadOnly)
 	recording := io.Discard
 	if c.Record != "" {
@@ -84,6 +77,13 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 		p.CloseLater(file)
 		handler.Record(c.Anonymize)
 		recording = file
+	}
+	var file *os.File
+	if c.Report != "" {
+		if file, err = os.Create(string(c.Report)); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+		p.CloseLater(file)
 	}
 	if !isLocal(l.Addr().String()) {
 		fmt.Fprintln(p.Stderr, "The proxy can be reached from other machines, without TLS: whoever sees a client's requests to it sees its credential.")
@@ -116,7 +116,7 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 		return fmt.Errorf("the report can't be written: %w", err)
 	case ended != nil:
 		return ended
-	case c.Fail && report.Differs:
+	case c.Fail && (report.Differs || report.Unreachable > 0):
 		return &cli.ExitError{Code: cli.ExitFailure}
 	}
 	return nil
@@ -203,7 +203,7 @@ func writeReport(w io.Writer, r proxy.Report) {
 			all = append(all, cli.Counted(absent, "absent published operation"))
 		}
 		fmt.Fprintf(w, "\nThe host differs from the contract: %s.\n", strings.Join(all, ", "))
-	case r.Requests() > 0:
+	case r.Requests() > 0 && r.Unreachable == 0:
 		fmt.Fprintln(w, "\nNo response differs from the contract.")
 	}
 }
