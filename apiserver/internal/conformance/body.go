@@ -188,7 +188,13 @@ func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 		}
 		c.differ(place, oneOf(words), form(fmt.Sprint(k.Got)))
 	case *kind.Format:
-		c.differ(place, formats[k.Want].meaning, shape(fmt.Sprint(k.Got)))
+		received := fmt.Sprint(k.Got)
+		if k.Want == dateTime && formats[dateTime].form.MatchString(received) {
+			received = "a time that does not exist"
+		} else {
+			received = shape(received)
+		}
+		c.differ(place, formats[k.Want].meaning, received)
 	case *kind.Pattern:
 		c.differ(place, "ASCII in lower case", "other text")
 	case *kind.MinItems:

@@ -66,6 +66,10 @@ func TestCheck(t *testing.T) {
 			name: "the order of broken times is unknown", request: "GET /workspaces", status: 200, body: page("1", "25", "2", two, workspace("1", "2026-01-01T00:00:00Z")),
 			want: "response body /items/*/created_at: expected a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z, received 0000-00-00T00:00:00Z",
 		},
+		{
+			name: "a time that does not exist", request: "GET /workspaces", status: 200, body: page("1", "25", "2", two, workspace("1", "2026-02-30T00:00:00.000000Z")),
+			want: "response body /items/*/created_at: expected a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z, received a time that does not exist",
+		},
 		{name: "another envelope", request: "GET /workspaces", status: 200, body: `[` + one + `]`, want: "response body: expected object, received array"},
 		{name: "a number with a huge exponent", request: "GET /workspaces", status: 200, body: page("1", "25", "1e999999999", one)},
 		{name: "a filter", request: "GET /auth/authorizations?grant_kind=super_admin", status: 200, body: `[` + grant("account_owner", "null") + `]`, want: "response body /items: expected objects that match the filter grant_kind, received others too"},

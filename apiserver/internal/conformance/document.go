@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -51,8 +52,13 @@ var theDocument = sync.OnceValue(func() *document {
 	compiler.AssertFormat()
 	for name, format := range formats {
 		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
-			if s, ok := v.(string); ok && !format.form.MatchString(s) {
+			s, ok := v.(string)
+			if ok && !format.form.MatchString(s) {
 				return errors.New("it has another form")
+			}
+			if ok && name == dateTime {
+				_, err := time.Parse(api.TimestampLayout, s) // a day of the calendar
+				return err
 			}
 			return nil
 		}})
@@ -82,14 +88,16 @@ var theDocument = sync.OnceValue(func() *document {
 	return d
 })
 
+const dateTime = "date-time"
+
 // formats are the forms of strings in the contract.
 var formats = map[string]struct {
 	form    *regexp.Regexp
 	meaning string
 }{
-	"date-time": {regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`), "a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z"},
-	"uuid":      {regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "a UUID in lower case"},
-	"email":     {regexp.MustCompile(`^[^\s@]+@[^\s@]+$`), "an email address"},
+	dateTime: {regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`), "a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z"},
+	"uuid":   {regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "a UUID in lower case"},
+	"email":  {regexp.MustCompile(`^[^\s@]+@[^\s@]+$`), "an email address"},
 }
 
 // inLowerCase lists the members that the document describes as ASCII in lower case, by schema.
