@@ -33,11 +33,11 @@ var hostileText = func() string {
 	return string(b)
 }()
 
-// hostileAPI is a proxy that adds hostileText to the members with one name in each response of an API.
+// hostileAPI is a proxy that adds hostileText to the responses of an API.
 type hostileAPI struct {
 	target string
-	// member is the name of the members; "all" adds the text after the response.
-	member string
+	// members are the names of the members with the text, separated by spaces; "all" adds the text after the response.
+	members string
 	// refuse makes each response an error.
 	refuse bool
 	// names collects the names of the members that contain text.
@@ -60,7 +60,7 @@ func (h *hostileAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		resp.StatusCode = http.StatusBadRequest
 		resp.Header.Set("X-Request-Id", "\u202e\u009b")
 		body = rawJSON(map[string]any{"detail": []any{map[string]any{"loc": []string{"body", hostileText}, "msg": hostileText, "type": hostileText}}})
-	case h.member == "all":
+	case h.members == "all":
 		body = append(body, hostileText...)
 	case json.Unmarshal(body, &content) == nil:
 		body = rawJSON(h.spoil("", content))
@@ -83,7 +83,7 @@ func (h *hostileAPI) spoil(name string, value any) any {
 			value[i] = h.spoil(name, element)
 		}
 	case string:
-		if h.names[name] = true; name == h.member {
+		if h.names[name] = true; slices.Contains(strings.Fields(h.members), name) {
 			return value + hostileText
 		}
 	}
@@ -139,10 +139,10 @@ func TestNoCommandPrintsUnsafeCharacters(t *testing.T) {
 				args := slices.Concat(command, strings.Fields(form))
 				code, stdout, stderr := mailhostdtest.RunWith(t, environ, args...)
 				assert.Check(t, code != cli.ExitUsage, "%q: %s", args, stderr)
-				checkPrintable(t, args, h.member, stdout+stderr)
+				checkPrintable(t, args, h.members, stdout+stderr)
 				isText := form != "" || command[0] == "audit" || slices.Contains(command, "--zone") || slices.Contains(command, api.ExportMailboxes.ID)
-				if code == cli.ExitOK && !isText && h.member != "all" {
-					assert.Check(t, json.Valid([]byte(stdout)), "%q with a hostile %s prints %s", args, h.member, stdout)
+				if code == cli.ExitOK && !isText && h.members != "all" {
+					assert.Check(t, json.Valid([]byte(stdout)), "%q with a hostile %s prints %s", args, h.members, stdout)
 				}
 			}
 		}
@@ -150,7 +150,7 @@ func TestNoCommandPrintsUnsafeCharacters(t *testing.T) {
 	run() // collects the names
 	assert.Assert(t, len(h.names) > 20, "members: %v", h.names)
 	// All output has one writer, so that some members are enough.
-	for _, h.member = range []string{"name", "domain", "email", "msg", "capability_key", "object_name", "all"} {
+	for _, h.members = range []string{"name domain email msg capability_key object_name", "all"} {
 		run()
 	}
 	h.refuse = true
@@ -159,10 +159,10 @@ func TestNoCommandPrintsUnsafeCharacters(t *testing.T) {
 	assert.Check(t, err == nil && len(files) > 0, "%v", err)
 }
 
-func checkPrintable(t *testing.T, args []string, member, output string) {
+func checkPrintable(t *testing.T, args []string, members, output string) {
 	t.Helper()
 	i := strings.IndexFunc(output, func(r rune) bool { return text.IsUnsafe(r) && r != '\n' && r != '\t' && r != '\r' })
 	if i >= 0 || strings.Contains(strings.ReplaceAll(output, "\r\n", ""), "\r") || !utf8.ValidString(output) {
-		t.Errorf("%q with a hostile %s prints %q", args, member, output)
+		t.Errorf("%q with a hostile %s prints %q", args, members, output)
 	}
 }
