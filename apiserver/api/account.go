@@ -16,7 +16,7 @@ type Account struct {
 // Workspace groups domains of an account.
 type Workspace struct {
 	ID        string `json:"id" format:"uuid" doc:"UUID of the workspace"`
-	Name      string `json:"name" doc:"Name of the workspace"`
+	Name      string `json:"name" minLength:"1" maxLength:"100" doc:"Name of the workspace"`
 	CreatedAt string `json:"created_at" format:"date-time" doc:"When the workspace was created"`
 	UpdatedAt string `json:"updated_at" format:"date-time" doc:"When the workspace was last changed"`
 }

@@ -14,7 +14,7 @@ type AuditEntry struct {
 	RequestID      *string           `json:"request_id" doc:"X-Request-Id of the request"`
 	RemoteAddress  *string           `json:"remote_address" doc:"Null if the request did not come over a network"`
 	Changes        []AuditChange     `json:"changes" nullable:"false"`
-	MoreChanges    int               `json:"more_changes" doc:"How many more changes the entry has than max_changes"`
+	MoreChanges    int               `json:"more_changes" minimum:"0" doc:"How many more changes the entry has than max_changes"`
 }
 
 // AuditSubject is the author of a change.

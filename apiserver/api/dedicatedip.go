@@ -5,10 +5,10 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // DedicatedIP is an address allocation of the account.
 type DedicatedIP struct {
 	ID          string      `json:"id" format:"uuid"`
-	Name        string      `json:"name" doc:"Name of the dedicated IP"`
+	Name        string      `json:"name" minLength:"1" doc:"Name of the dedicated IP"`
 	Status      string      `json:"status" enum:"provisioning,active,releasing" doc:"State of the dedicated IP"`
 	Type        string      `json:"type" doc:"Type of the allocation"`
-	ASN         *int64      `json:"asn" doc:"Number of the autonomous system that announces the address"`
+	ASN         *int64      `json:"asn" minimum:"0" maximum:"4294967295" doc:"Number of the autonomous system that announces the address"`
 	CountryCode *string     `json:"country_code" doc:"Country of the address (ISO 3166)"`
 	IPAddresses []IPAddress `json:"ip_addresses" nullable:"false" doc:"Addresses, with their current health"`
 	CreatedAt   *string     `json:"created_at" format:"date-time" doc:"When the dedicated IP was claimed"`
@@ -29,7 +29,7 @@ type DedicatedIPOption struct {
 	Name        string `json:"name" doc:"Name of the option"`
 	Type        string `json:"type" doc:"Type of the addresses"`
 	CountryCode string `json:"country_code" doc:"Country of the addresses (ISO 3166)"`
-	Available   int    `json:"available" doc:"How many addresses can still be claimed"`
+	Available   int    `json:"available" minimum:"0" doc:"How many addresses can still be claimed"`
 }
 
 type ClaimDedicatedIPBody struct {

@@ -4,12 +4,12 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // DNSRecord is a record of a domain of the account.
 type DNSRecord struct {
-	ID              int64  `json:"id" doc:"Id of the record, a number"`
-	Name            string `json:"name" doc:"Name of the record, relative to the domain; @ is the domain itself"`
+	ID              int64  `json:"id" minimum:"1" maximum:"9007199254740991" doc:"Id of the record, a number"`
+	Name            string `json:"name" minLength:"1" doc:"Name of the record, relative to the domain; @ is the domain itself"`
 	Type            string `json:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT" doc:"Type of the record"`
-	Value           string `json:"value" doc:"Value of the record in the form of its type, without the priority; a TXT value is the text itself, its strings joined"`
-	TTL             int64  `json:"ttl" doc:"How long resolvers may cache the record, in seconds"`
-	Priority        *int64 `json:"priority" doc:"Priority of an MX or SRV record, the lowest first; null for other types"`
+	Value           string `json:"value" minLength:"1" doc:"Value of the record in the form of its type, without the priority; a TXT value is the text itself, its strings joined"`
+	TTL             int64  `json:"ttl" minimum:"60" maximum:"86400" doc:"How long resolvers may cache the record, in seconds"`
+	Priority        *int64 `json:"priority" minimum:"0" maximum:"65535" doc:"Priority of an MX or SRV record, the lowest first; null for other types"`
 	IsSystemManaged bool   `json:"is_system_managed" default:"false" doc:"Whether the record was created with its domain, and exists as long as the domain"`
 }
 

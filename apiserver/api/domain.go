@@ -71,8 +71,8 @@ type Purchase struct {
 	Results         []PurchaseResult `json:"results" nullable:"false"`
 	Currency        *string          `json:"currency"`
 	EstimatedTotal  *string          `json:"estimated_total"`
-	FailedCount     int              `json:"failed_count" default:"0"`
-	SuccessfulCount int              `json:"successful_count" default:"0"`
+	FailedCount     int              `json:"failed_count" default:"0" minimum:"0"`
+	SuccessfulCount int              `json:"successful_count" default:"0" minimum:"0"`
 	PaymentURL      *string          `json:"payment_url" doc:"Where to pay, if a payment is needed"`
 	PurchaseBatchID *string          `json:"purchase_batch_id"`
 }

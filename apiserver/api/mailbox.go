@@ -7,10 +7,10 @@ type Mailbox struct {
 	ID            string         `json:"id" format:"uuid"`
 	DomainID      string         `json:"domain_id" format:"uuid" doc:"UUID of the domain"`
 	DomainName    string         `json:"domain_name" doc:"Name of the domain, in ASCII"`
-	LocalPart     string         `json:"local_part" doc:"Part of the address before the @, in lower case"`
+	LocalPart     string         `json:"local_part" minLength:"1" maxLength:"64" doc:"Part of the address before the @, in lower case"`
 	PrimaryEmail  string         `json:"primary_email" doc:"Address of the mailbox"`
-	FirstName     string         `json:"first_name" doc:"First name of the person"`
-	LastName      string         `json:"last_name" doc:"Last name of the person"`
+	FirstName     string         `json:"first_name" minLength:"1" maxLength:"100" doc:"First name of the person"`
+	LastName      string         `json:"last_name" minLength:"1" maxLength:"100" doc:"Last name of the person"`
 	Status        string         `json:"status" enum:"provisioning,active,paused,deleting" doc:"State of the mailbox"`
 	Quota         Quota          `json:"quota" doc:"Storage of the mailbox"`
 	Aliases       []MailboxAlias `json:"aliases" nullable:"false" doc:"Further addresses of the mailbox"`
@@ -22,8 +22,8 @@ type Mailbox struct {
 
 // Quota is a mailbox's storage, in bytes.
 type Quota struct {
-	Allowed int64 `json:"allowed" doc:"Maximum size in bytes"`
-	Used    int64 `json:"used" doc:"Used size in bytes"`
+	Allowed int64 `json:"allowed" minimum:"0" doc:"Maximum size in bytes"`
+	Used    int64 `json:"used" minimum:"0" doc:"Used size in bytes"`
 }
 
 // MailboxAlias is a further address of a mailbox.
@@ -66,14 +66,14 @@ type CreatedMailboxes struct {
 
 // CreatedMailboxItem is a created item.
 type CreatedMailboxItem struct {
-	Index   int     `json:"index" doc:"Zero-based place in the request's items"`
+	Index   int     `json:"index" minimum:"0" doc:"Zero-based place in the request's items"`
 	Mailbox Mailbox `json:"mailbox"`
 }
 
 // FailedMailboxItem is an item that was not created.
 type FailedMailboxItem struct {
 	Code    string `json:"code" enum:"already_exists,invalid_local_part,invalid_name,duplicate_in_request,quota_exceeded"`
-	Index   int    `json:"index" doc:"Zero-based place in the request's items"`
+	Index   int    `json:"index" minimum:"0" doc:"Zero-based place in the request's items"`
 	Message string `json:"message"`
 }
 

@@ -5,7 +5,7 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // MasterPassword is a credential with a scope, without its secret.
 type MasterPassword struct {
 	ID        string `json:"id" format:"uuid"`
-	Name      string `json:"name" doc:"Name of the master password, unique within its scope"`
+	Name      string `json:"name" minLength:"1" maxLength:"100" doc:"Name of the master password, unique within its scope"`
 	ScopeType string `json:"scope_type" enum:"account,workspace,domain" doc:"What it applies to"`
 	ScopeID   string `json:"scope_id" format:"uuid" doc:"UUID of the account, workspace or domain that it applies to"`
 	CreatedAt string `json:"created_at" format:"date-time"`
@@ -15,7 +15,7 @@ type MasterPassword struct {
 // CreatedMasterPassword is the response to a create.
 type CreatedMasterPassword struct {
 	MasterPassword
-	GeneratedSecret *string `json:"generated_secret,omitempty" doc:"The generated secret, shown only in the response to a request with generate"`
+	GeneratedSecret *string `json:"generated_secret,omitempty" minLength:"1" doc:"The generated secret, shown only in the response to a request with generate"`
 }
 
 type CreateMasterPasswordBody struct {

@@ -7,7 +7,7 @@ type ServiceAccount struct {
 	ID              string  `json:"id" format:"uuid"`
 	AccountID       string  `json:"account_id" format:"uuid" doc:"UUID of the account"`
 	Name            string  `json:"name" doc:"Name of the service account; several may have the same name"`
-	TokenLast4      string  `json:"token_last4" doc:"Last four characters of the token"`
+	TokenLast4      string  `json:"token_last4" minLength:"4" maxLength:"4" doc:"Last four characters of the token"`
 	TokenPrefix     string  `json:"token_prefix" doc:"Fixed beginning of the token"`
 	TokenPublicID   string  `json:"token_public_id" doc:"Part of the token that identifies it and is not secret"`
 	CreatedAt       string  `json:"created_at" format:"date-time"`
@@ -22,7 +22,7 @@ type ServiceAccount struct {
 // CreatedServiceAccount is the response to a create, the only response with the token.
 type CreatedServiceAccount struct {
 	ServiceAccount
-	Token string `json:"token" doc:"Plaintext bearer token, shown only in this response"`
+	Token string `json:"token" minLength:"1" doc:"Plaintext bearer token, shown only in this response"`
 }
 
 type CreateServiceAccountBody struct {

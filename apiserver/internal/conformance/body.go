@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"mime"
 	"net/http"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -36,7 +36,8 @@ func (c *comparison) body(documented response) {
 	charset := parameters["charset"]
 	switch {
 	case mediaType != documented.mediaType:
-		if c.differ("header Content-Type", documented.mediaType, mediaTypeOf(mediaType, err)); !json.Valid(c.Body) {
+		c.differ("header Content-Type", documented.mediaType, mediaTypeOf(mediaType, err))
+		if isOther := !json.Valid(c.Body); isOther == (documented.schema != nil) || textOf(c.Body) == "a page" {
 			return
 		}
 	case charset != "" && !strings.EqualFold(charset, "utf-8"):
@@ -46,16 +47,37 @@ func (c *comparison) body(documented response) {
 		c.csv()
 		return
 	}
-	value, err := decode(c.Body)
-	if err != nil || !utf8.Valid(c.Body) {
-		c.differ(inBody, "JSON in UTF-8", textOf(c.Body))
+	body, marked := bytes.CutPrefix(c.Body, []byte(byteOrderMark))
+	if marked {
+		c.differ(inBody, "JSON without a byte order mark", "a byte order mark")
+	}
+	value, err := Decode(body)
+	if err != nil || !utf8.Valid(body) {
+		c.differ(inBody, "JSON in UTF-8", textOf(body))
 		return
 	}
-	if invalid, ok := errors.AsType[*jsonschema.ValidationError](documented.schema.Validate(value)); ok {
+	c.duplicate(body)
+	c.validate(documented.schema, value)
+	if c.Status/100 == 2 {
+		c.rules(value)
+	}
+}
+
+// validate adds the differences of a value from a schema.
+func (c *comparison) validate(schema *jsonschema.Schema, value any) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); ok {
 		c.invalid(invalid, value)
 	}
-	if c.Status == c.operation.Status {
-		c.rules(value)
+}
+
+// duplicate adds a difference for the first member that an object contains twice.
+func (c *comparison) duplicate(body []byte) {
+	_, err := jsontext.NewDecoder(bytes.NewReader(body)).ReadValue()
+	if twice, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(err, jsontext.ErrDuplicateName) {
+		place := slices.Collect(twice.JSONPointer.Tokens())
+		if !slices.Contains(place, "attributes") { // they are free-form
+			c.differ(inBody+" "+pointer(place), "a member once", "a member twice")
+		}
 	}
 }
 
@@ -80,10 +102,13 @@ func textOf(body []byte) string {
 	return "other text"
 }
 
-// decode decodes JSON. It bounds the exponents of numbers, because the validator calculates with
-// their digits.
-func decode(body []byte) (value any, err error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
+const byteOrderMark = "\ufeff"
+
+// Decode decodes a JSON value with numbers as json.Number, like a client that ignores a byte order mark. Every
+// number of the contract is a whole one: another one becomes 0.5, and a very long one is shortened, because
+// the validator calculates with all digits and exponents.
+func Decode(body []byte) (value any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte(byteOrderMark))))
 	dec.UseNumber()
 	if err := dec.Decode(&value); err != nil {
 		return nil, err
@@ -105,12 +130,11 @@ func bounded(value any) any {
 			v[i] = bounded(element)
 		}
 	case json.Number:
-		if strings.ContainsAny(v.String(), "eE") || len(v) > 40 {
-			f, err := v.Float64()
-			if err != nil {
-				return math.MaxFloat64
-			}
-			return f
+		switch {
+		case strings.ContainsAny(v.String(), ".eE"):
+			return json.Number("0.5")
+		case len(v) > 40:
+			return v[:40]
 		}
 	}
 	return value
@@ -196,12 +220,29 @@ func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 		}
 		c.differ(place, formats[k.Want].meaning, received)
 	case *kind.Pattern:
-		c.differ(place, "ASCII in lower case", "other text")
+		c.differ(place, patterns[k.Want], shape(k.Got))
+	case *kind.MinLength, *kind.MaxLength:
+		c.differ(place, lengthOf(e), "another length")
+	case *kind.Minimum:
+		c.differ(place, "at least "+k.Want.RatString(), "a smaller number")
+	case *kind.Maximum:
+		c.differ(place, "at most "+k.Want.RatString(), "a larger number")
 	case *kind.MinItems:
 		c.differ(place, "at least one element", "an empty array")
 	default:
 		c.differ(place, strings.Join(e.ErrorKind.KeywordPath(), " ")+" of the schema", "another value")
 	}
+}
+
+// lengthOf describes the violated limit of a text's length.
+func lengthOf(e *jsonschema.ValidationError) string {
+	if k, tooLong := e.ErrorKind.(*kind.MaxLength); tooLong {
+		return fmt.Sprintf("at most %d characters", k.Want)
+	}
+	if k, tooShort := e.ErrorKind.(*kind.MinLength); tooShort && k.Want > 1 {
+		return fmt.Sprintf("at least %d characters", k.Want)
+	}
+	return "a text that is not empty"
 }
 
 // valueAt returns the value at a place.
@@ -223,18 +264,18 @@ func valueAt(value any, place []string) any {
 
 var (
 	index = regexp.MustCompile(`^\d+$`)
-	// memberName matches a name that is no personal value: the member of a map may be an address.
-	memberName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]{0,63}$`)
+	// personal matches a name that is not from the host's schema: the member of a map may be an address or an id.
+	personal = regexp.MustCompile(`.@|[0-9a-f]{8}-[0-9a-f]{4}|\pC|.{65}`)
 )
 
 // pointer returns a JSON pointer with * for each index, and for a name that may be personal.
 func pointer(place []string) string {
 	var b strings.Builder
 	for _, step := range place {
-		if index.MatchString(step) || !memberName.MatchString(step) {
+		if index.MatchString(step) || personal.MatchString(step) {
 			step = "*"
 		}
-		b.WriteString("/" + step)
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(step))
 	}
 	return b.String()
 }
@@ -264,12 +305,13 @@ func typeOf(v any) string {
 	return "number"
 }
 
-// word matches a value that is shown: a word of the host's vocabulary, such as a status or a media type.
-var word = regexp.MustCompile(`^[A-Za-z][A-Za-z_/+-]{0,30}$`)
+// word matches a value that is shown at a place for which the contract lists the values, or in a header: a word
+// of the host's vocabulary, such as a status or a media type.
+var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./+ -]{0,30}$`)
 
 // form returns a word, or the form of any other text.
 func form(s string) string {
-	if word.MatchString(s) || len(s) <= 6 && index.MatchString(s) {
+	if word.MatchString(s) && !isTime.MatchString(s) {
 		return s
 	}
 	return shape(s)
@@ -280,7 +322,7 @@ var (
 	isTime = regexp.MustCompile(`^[+-]?[0-9]{1,4}[0-9T:., /Z+-]{3,40}$`)
 )
 
-// shape returns the form of a text: a time with 0 for each digit, or else its length.
+// shape returns the form of a text: a time with 0 for each digit, or no more than whether it is empty.
 func shape(s string) string {
 	switch {
 	case s == "":

@@ -14,7 +14,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
 )
 
-const prefix = "/v1/public/accounts/11111111-2222-4333-8444-555555555555"
+const (
+	account = "11111111-2222-4333-8444-555555555555"
+	prefix  = "/v1/public/accounts/" + account
+)
 
 // The parts of an object that the tests combine.
 const (
@@ -71,7 +74,7 @@ func TestCheck(t *testing.T) {
 			want: "response body /items/*/created_at: expected a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z, received a time that does not exist",
 		},
 		{name: "another envelope", request: "GET /workspaces", status: 200, body: `[` + one + `]`, want: "response body: expected object, received array"},
-		{name: "a number with a huge exponent", request: "GET /workspaces", status: 200, body: page("1", "25", "1e999999999", one)},
+		{name: "a number with a huge exponent", request: "GET /workspaces", status: 200, body: page("1", "25", "1e999999999", one), want: "response body /total: expected integer, received number"},
 		{name: "a filter", request: "GET /auth/authorizations?grant_kind=super_admin", status: 200, body: `[` + grant("account_owner", "null") + `]`, want: "response body /items: expected objects that match the filter grant_kind, received others too"},
 		{name: "revoked grants", request: "GET /auth/authorizations", status: 200, body: `[` + grant("account_owner", `"`+first+`"`) + `]`, want: "response body /items: expected objects that match the filter include_revoked, received others too"},
 		{name: "requested revoked grants", request: "GET /auth/authorizations?include_revoked=true", status: 200, body: `[` + grant("account_owner", `"`+first+`"`) + `]`},
@@ -81,7 +84,7 @@ func TestCheck(t *testing.T) {
 		{name: "bulk from 1", request: "POST /mailboxes/bulk", sent: `{"items":[{},{}]}`, status: 200, body: bulk("", failed("1")+","+failed("2")), want: "response body: expected each item of the request once, by its index, received an index that no item has"},
 		{name: "a code", request: "POST /mailboxes/bulk", sent: `{"items":[{}]}`, status: 200, body: bulk("", strings.Replace(failed("0"), "invalid_name", "jane@example.com", 1)), want: "response body /failed/*/code: expected already_exists, invalid_local_part, invalid_name, duplicate_in_request or quota_exceeded, received other text"},
 		{name: "a purchase", request: "POST /domains/purchase", sent: `{"domains":["a.com","b.com"]}`, status: 200, body: `{"results":[],"currency":null,"estimated_total":null,"failed_count":0,"successful_count":0,"payment_url":null,"purchase_batch_id":null}`, want: "response body /results: expected a result for each domain of the request, received another number of results"},
-		{name: "a secret", request: "POST /credentials", sent: `{"value":"hunter2"}`, status: 201, body: `{"id":"` + id + `1","name":"n","scope_type":"account","scope_id":"` + id + `2",` + times + `,"updated_at":"` + first + `","generated_secret":"hunter2"}`, want: "response body /generated_secret: expected no such member, because the request generates no secret, received a member"},
+		{name: "a secret", request: "POST /credentials", sent: `{"value":"hunter2"}`, status: 201, body: `{"id":"` + id + `1","name":"n","scope_type":"account","scope_id":"` + account + `",` + times + `,"updated_at":"` + first + `","generated_secret":"hunter2"}`, want: "response body /generated_secret: expected no such member, because the request generates no secret, received a member"},
 		{name: "upper case", request: "GET /workspaces/x", status: 200, body: strings.Replace(one, id+"1", "AAAAAAAA-2222-7333-8444-555555555555", 1), want: "response body /id: expected a UUID in lower case, received other text"},
 		{name: "an export", request: "POST /mailboxes/export", status: 200, body: strings.Join(api.ExportColumns, ",") + "\r\n", headers: []string{"Content-Type", "text/csv; charset=utf-8", "Content-Disposition", `attachment; filename="a.csv"`}},
 		{name: "an export for Unix", request: "POST /mailboxes/export", status: 200, body: strings.Join(api.ExportColumns, ",") + "\n", headers: []string{"Content-Type", "text/csv", "Content-Disposition", "inline"}, want: "header Content-Disposition: expected attachment with a filename, received another value\nresponse body: expected lines that end in CRLF (RFC 4180), received other ends of lines"},

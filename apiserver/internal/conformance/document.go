@@ -2,9 +2,13 @@ package conformance
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,6 +28,7 @@ type document struct {
 	operations map[string]api.Spec         // by pattern of mux
 	responses  map[string]map[int]response // by operation id and status code
 	unexpected response                    // of any other status code of an error
+	exported   *jsonschema.Schema          // a row of an export
 	// integerHeaders are the headers whose value is a whole number.
 	integerHeaders []string
 }
@@ -56,9 +61,8 @@ var theDocument = sync.OnceValue(func() *document {
 			if ok && !format.form.MatchString(s) {
 				return errors.New("it has another form")
 			}
-			if ok && name == dateTime {
-				_, err := time.Parse(api.TimestampLayout, s) // a day of the calendar
-				return err
+			if ok && format.parse != nil {
+				return format.parse(s)
 			}
 			return nil
 		}})
@@ -73,6 +77,7 @@ var theDocument = sync.OnceValue(func() *document {
 		}
 	}
 	slices.Sort(d.integerHeaders)
+	d.exported = compiler.MustCompile(documentURL + "#/components/schemas/" + exported)
 	d.unexpected = newResponse(compiler, root, "components", "responses", "UnexpectedError")
 	for _, s := range api.Specs() {
 		pattern := s.Method + " " + s.Path
@@ -90,28 +95,57 @@ var theDocument = sync.OnceValue(func() *document {
 
 const dateTime = "date-time"
 
-// formats are the forms of strings in the contract.
+// formats are the forms of strings in the contract. parse, if any, checks the rest.
 var formats = map[string]struct {
 	form    *regexp.Regexp
 	meaning string
+	parse   func(string) error
 }{
-	dateTime: {regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`), "a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z"},
-	"uuid":   {regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "a UUID in lower case"},
-	"email":  {regexp.MustCompile(`^[^\s@]+@[^\s@]+$`), "an email address"},
+	dateTime: {
+		regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`), "a time in UTC with microseconds, 0000-00-00T00:00:00.000000Z",
+		func(s string) error { _, err := time.Parse(api.TimestampLayout, s); return err }, // a day of the calendar
+	},
+	"uuid":  {regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "a UUID in lower case", nil},
+	"email": {regexp.MustCompile(`^[^\s@]+@[^\s@]+$`), "an email address", nil},
+	"ip":    {regexp.MustCompile(`^[0-9A-Fa-f:.]+$`), "an IP address", func(s string) error { _, err := netip.ParseAddr(s); return err }},
 }
 
-// inLowerCase lists the members that the document describes as ASCII in lower case, by schema.
-var inLowerCase = map[string][]string{"Mailbox": {"domain_name", "local_part", "primary_email"}, "Domain": {"name"}}
+// The patterns of strings in a response, with their meaning.
+const (
+	lowerCase = `^[^A-Z\x{80}-\x{10FFFF}]*$`
+	amount    = `^[0-9]+(\.[0-9]+)?$`
+	digits    = `^[0-9]+$`
+	country   = `^[A-Z]{2}$`
+)
 
-// lowerCase is the pattern of inLowerCase, the only one in a response.
-const lowerCase = `^[^A-Z\x{80}-\x{10FFFF}]*$`
+var patterns = map[string]string{
+	lowerCase: "ASCII in lower case", amount: "a decimal amount", digits: "a whole number", country: "two letters in upper case",
+}
 
-// tighten adds to schemas what the document states in words: an object has no other members, and an
-// error has problems with a place. A member whose name ends in email is an address.
+// inWords lists what the document states of members in words, by schema.
+var inWords = map[string]map[string]object{
+	"Mailbox":            {"domain_name": {"pattern": lowerCase}, "local_part": {"pattern": lowerCase}, "primary_email": {"pattern": lowerCase}},
+	"MailboxAlias":       {"alias": {"format": "email"}},
+	"Domain":             {"name": {"pattern": lowerCase}},
+	"DomainAvailability": {"price": {"pattern": amount}},
+	"Purchase":           {"estimated_total": {"pattern": amount}},
+	"PurchaseResult":     {"id": {"format": "uuid"}},
+	"DedicatedIP":        {"country_code": {"pattern": country}},
+	"DedicatedIPOption":  {"country_code": {"pattern": country}},
+	"IPAddress":          {"ip": {"format": "ip"}},
+	"Error":              {"detail": {"minItems": 1}},
+	"Problem":            {"loc": {"minItems": 1, "prefixItems": []any{object{"enum": []any{"path", "query", "header", "body"}}}}},
+}
+
+// exported is the name of a schema for a row of an export: a mailbox as texts.
+const exported = "ExportedMailbox"
+
+// tighten adds to schemas what the document states in words: an object has no other members, a whole number
+// has 64 bits, and a member whose name ends in email is an address.
 func tighten(schemas object) {
-	for schema, members := range inLowerCase {
-		for _, member := range members {
-			at(schemas, schema, "properties", member)["pattern"] = lowerCase
+	for schema, members := range inWords {
+		for member, keywords := range members {
+			maps.Copy(at(schemas, schema, "properties", member), keywords)
 		}
 	}
 	for _, schema := range schemas {
@@ -124,11 +158,20 @@ func tighten(schemas object) {
 			if strings.HasSuffix(name, "email") {
 				member.(object)["format"] = "email"
 			}
+			if at(members, name)["format"] == "int64" {
+				limits := object{"minimum": json.Number(strconv.Itoa(math.MinInt64)), "maximum": json.Number(strconv.Itoa(math.MaxInt64))}
+				maps.Copy(limits, member.(object))
+				members[name] = limits
+			}
 		}
 	}
-	at(schemas, "Error", "properties", "detail")["minItems"] = 1
-	loc := at(schemas, "Problem", "properties", "loc")
-	loc["minItems"], loc["prefixItems"] = 1, []any{object{"enum": []any{"path", "query", "header", "body"}}}
+	row := object{"quota_allowed": object{"pattern": digits}, "quota_used": object{"pattern": digits}}
+	for name, member := range at(schemas, "Mailbox", "properties") {
+		if slices.Contains(api.ExportColumns, name) && name != "workspace_name" {
+			row[name] = member
+		}
+	}
+	schemas[exported] = object{"properties": row}
 }
 
 // at returns the object at a place, or nil.

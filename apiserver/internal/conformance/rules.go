@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,23 +14,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // This file contains the rules for successful responses that a schema can't express.
 
 func (c *comparison) rules(value any) {
+	c.objects(value)
 	if page, ok := value.(object); ok && isPaged(c.operation) {
 		c.page(page)
 	}
 	c.filters(Items(value))
+	response, _ := value.(object)
 	switch c.operation.ID {
 	case api.CreateMailboxes.ID:
-		c.bulk(value)
+		c.bulk(response)
 	case api.PurchaseDomains.ID:
-		c.purchase(value)
-	case api.CreateMasterPassword.ID:
-		c.secret(value)
+		c.purchase(response)
+	case api.CreateMasterPassword.ID, api.CreateServiceAccount.ID:
+		c.secret(response)
 	}
 }
 
@@ -65,8 +70,8 @@ func number(v any) (int64, bool) {
 	return i, err == nil
 }
 
-// requested returns the number of a query parameter, or its default.
-func (c *comparison) requested(name string, byDefault int64) (n int64, ok bool) {
+// parameter returns the number of a query parameter, or its default.
+func (c *comparison) parameter(name string, byDefault int64) (n int64, ok bool) {
 	values := c.Request.URL.Query()[name]
 	switch len(values) {
 	case 0:
@@ -86,21 +91,16 @@ var (
 
 // page checks that the numbers of a page agree with the request and with its items.
 func (c *comparison) page(p object) {
-	page, pageOK := number(p["page"])
-	size, sizeOK := number(p["page_size"])
-	total, totalOK := number(p["total"])
-	list, listOK := p["items"].([]any)
-	if !pageOK || !sizeOK || !totalOK || !listOK {
+	list, ok := p["items"].([]any)
+	if !ok {
 		return // the schema reports it
 	}
-	other := false
-	if want, ok := c.requested("page", defaultPage); ok && page != want {
-		other = true
-		c.differ(inBody+" /page", "the requested page", fmt.Sprintf("%d for page %d", page, want))
-	}
-	if want, ok := c.requested("page_size", defaultPageSize); ok && size != want {
-		other = true
-		c.differ(inBody+" /page_size", "the requested page_size", fmt.Sprintf("%d for page_size %d", size, want))
+	c.order(Items(p))
+	page, pageOK := c.paging(p, "page", defaultPage)
+	size, sizeOK := c.paging(p, "page_size", defaultPageSize)
+	total, totalOK := number(p["total"])
+	if !pageOK || !sizeOK || !totalOK {
+		return
 	}
 	n := int64(len(list))
 	expected := int64(0)
@@ -108,40 +108,49 @@ func (c *comparison) page(p object) {
 		expected = min(max(total-(page-1)*size, 0), size)
 	}
 	switch {
-	case n > size && !other:
+	case n > size:
 		c.differ(inBody+" /items", "at most page_size objects", "more")
-	case n != expected && !other:
-		c.differ(inBody+" /total", "the number of all objects of the list", fmt.Sprintf("%d with %d on page %d of size %d", total, n, page, size))
+	case n != expected:
+		c.contradict("/total", "the number of all objects of the list", fmt.Sprintf("%d with %d on page %d of size %d", total, n, page, size))
 	}
-	c.order(Items(p))
 }
 
-// order checks that a page contains each object once, by the time of creation. It compares times only
-// if all of them have the contract's form.
+// paging returns a number of a page, if it is the requested one.
+func (c *comparison) paging(p object, name string, byDefault int64) (n int64, ok bool) {
+	n, ok = number(p[name])
+	if want, known := c.parameter(name, byDefault); ok && known && n != want {
+		c.contradict("/"+name, "the requested "+name, fmt.Sprintf("%d for %s %d", n, name, want))
+		return n, false
+	}
+	return n, ok
+}
+
+// order checks that a page contains each object once, by the time of creation and then by the id. It compares
+// times only if all of them have the contract's form.
 func (c *comparison) order(objects []object) {
-	seen := map[any]bool{}
-	var before time.Time
+	seen := map[string]bool{}
+	before := ""
 	times, ordered := true, true
 	for _, o := range objects {
-		if id := o["id"]; id != nil {
-			if seen[id] {
-				c.differ(inBody+" /items/*/id", "each object once", "an object twice on a page")
-				return
-			}
-			seen[id] = true
+		id := fmt.Sprint(o["id"])
+		if o["id"] != nil && seen[id] {
+			c.contradict("/items/*/id", "each object once", "an object twice on a page")
+			return
 		}
-		text, _ := o["created_at"].(string)
-		t, err := time.Parse(api.TimestampLayout, text)
+		seen[id] = true
+		created, _ := o["created_at"].(string)
+		_, err := time.Parse(api.TimestampLayout, created)
 		times = times && err == nil
-		ordered = ordered && !t.Before(before)
-		before = t
+		ordered = ordered && before <= created+id // a time in this form sorts as text
+		before = created + id
 	}
 	if times && !ordered {
 		c.differ(inBody+" /items", "the order of created_at", "another order")
 	}
 }
 
-// filters checks that each object of a list matches the request's filters.
+// filters checks that each object of a list matches the request's filters. A filter does not match an object
+// because of another difference in a member either.
 func (c *comparison) filters(objects []object) {
 	query := c.Request.URL.Query()
 	for _, f := range api.FieldsOf(c.operation.Request) {
@@ -149,10 +158,29 @@ func (c *comparison) filters(objects []object) {
 		if f.In != "query" || f.Name == "page" || f.Name == "page_size" || len(query[f.Name]) > 1 || want == "" && f.Default == "" {
 			continue
 		}
-		if slices.ContainsFunc(objects, func(o object) bool { matches, known := Matches(o, f, want); return known && !matches }) {
+		mismatches := func(o object) bool { matches, known := Matches(o, f, want); return known && !matches }
+		if slices.ContainsFunc(objects, mismatches) && !c.hidesMatch(f.Name) {
 			c.differ(inBody+" /items", "objects that match the filter "+f.Name, "others too")
 		}
 	}
+}
+
+// hidesMatch reports whether a difference in an object may be the reason why it does not match a filter.
+func (c *comparison) hidesMatch(filter string) bool {
+	members := []string{filter}
+	switch filter {
+	case "domain":
+		members = []string{"domain_id", "domain_name", "primary_email", "scope_id", "scope_type"}
+	case "workspace_id":
+		members = append(members, "scope_id", "scope_type")
+	case "include_revoked":
+		members = []string{"revoked_at"}
+	case "tag":
+		members = []string{"tags"}
+	}
+	return slices.ContainsFunc(c.found, func(d Difference) bool {
+		return filter == "search" && d.Expected == Required
+	}) || slices.ContainsFunc(members, func(m string) bool { return c.differsIn("/items/*/"+m, "/*/"+m) })
 }
 
 // Matches reports whether an object matches a filter; known is false if only the host can know.
@@ -163,10 +191,26 @@ func Matches(o map[string]any, f *api.Field, want string) (matches, known bool) 
 		return all || o["revoked_at"] == nil, true
 	case "search":
 		return contains(o, want)
+	case "tag":
+		tags, _ := o["tags"].([]any)
+		return slices.ContainsFunc(tags, func(tag any) bool {
+			t, _ := tag.(object)
+			return strings.EqualFold(fmt.Sprint(t["id"]), want) || strings.EqualFold(fmt.Sprint(t["name"]), want)
+		}), true
+	case "name": // with a dot, it may be absolute
+		name, _ := o["name"].(string)
+		return dnsdata.EqualNames(name, want, ""), !strings.Contains(want, ".")
 	case "domain":
+		if scope, scoped := o["scope_type"]; scoped {
+			return o["scope_id"] == strings.ToLower(want), scope != vocab.ScopeDomain || api.IsID(want)
+		}
 		name, isMailbox := o["domain_name"].(string)
 		canonical, err := domainname.Normalize(want)
 		return o["domain_id"] == strings.ToLower(want) || err == nil && canonical == name, isMailbox
+	case "workspace_id":
+		if scope, scoped := o["scope_type"]; scoped {
+			return scope == vocab.ScopeWorkspace && o["scope_id"] == strings.ToLower(want), true
+		}
 	}
 	value, exists := o[f.Name]
 	text, isText := value.(string)
@@ -189,91 +233,146 @@ func contains(o object, text string) (contains, known bool) {
 	return contains, known || contains
 }
 
-// requestBody decodes the body of the request, or returns false.
-func (c *comparison) requestBody(v any) bool { return json.Unmarshal(c.RequestBody, v) == nil }
+// requestBody returns the body of the request, or nil.
+func (c *comparison) requestBody() object {
+	value, _ := Decode(c.RequestBody)
+	body, _ := value.(object)
+	return body
+}
 
 // bulk checks that the two lists report each item of a bulk request once.
-func (c *comparison) bulk(value any) {
-	var body struct{ Items []json.RawMessage }
-	response, _ := value.(object)
+func (c *comparison) bulk(response object) {
+	items, itemsOK := c.requestBody()["items"].([]any)
 	created, createdOK := response["created"].([]any)
 	failed, failedOK := response["failed"].([]any)
-	if !c.requestBody(&body) || !createdOK || !failedOK {
+	if !itemsOK || !createdOK || !failedOK {
 		return
 	}
 	reported := map[int64]int{}
 	for _, item := range slices.Concat(created, failed) {
 		o, _ := item.(object)
 		i, ok := number(o["index"])
-		if !ok {
+		if !ok || i < 0 {
 			return // the schema reports it
 		}
 		reported[i]++
 	}
 	twice := slices.Max(append(slices.Collect(maps.Values(reported)), 0)) > 1
-	for i := range int64(len(body.Items)) {
+	for i := range int64(len(items)) {
 		delete(reported, i)
 	}
-	missing := len(created)+len(failed) < len(body.Items)
+	received := ""
 	switch {
 	case twice:
-		c.differ(inBody, "each item of the request once, by its index", "an item twice")
+		received = "an item twice"
 	case len(reported) > 0:
-		c.differ(inBody, "each item of the request once, by its index", "an index that no item has")
-	case missing:
-		c.differ(inBody, "each item of the request once, by its index", "an item is missing")
+		received = "an index that no item has"
+	case len(created)+len(failed) < len(items):
+		received = "an item is missing"
+	default:
+		return
 	}
+	c.differ(inBody, "each item of the request once, by its index", received)
 }
 
-// purchase checks that a purchase reports each domain, and counts the results.
-func (c *comparison) purchase(value any) {
-	var body struct{ Domains []json.RawMessage }
-	response, _ := value.(object)
+// purchase checks that a purchase reports each domain of the request, with its id or an error, and counts the results.
+func (c *comparison) purchase(response object) {
 	results, ok := response["results"].([]any)
 	if !ok {
 		return
 	}
-	if c.requestBody(&body) && len(results) != len(body.Domains) {
-		c.differ(inBody+" /results", "a result for each domain of the request", "another number of results")
+	if domains, ok := c.requestBody()["domains"].([]any); ok {
+		if len(results) != len(domains) {
+			c.contradict("/results", "a result for each domain of the request", "another number of results")
+		} else {
+			c.purchased(results, domains)
+		}
 	}
-	failed := int64(0)
+	failed, unpaid := int64(0), false
 	for _, result := range results {
 		o, _ := result.(object)
+		c.consistent("/results/*", o)
 		if o["status"] == api.PurchaseFailed {
 			failed++
+		} else if id, exists := o["id"]; exists && id == nil {
+			c.contradict("/results/*/id", "the id of the domain", null, "/results/*/status")
 		}
+		unpaid = unpaid || o["status"] == api.PurchasePendingPayment
 	}
-	for _, count := range []struct {
-		name string
-		want int64
-	}{{"failed_count", failed}, {"successful_count", int64(len(results)) - failed}} {
-		if n, ok := number(response[count.name]); ok && n != count.want {
-			c.differ(inBody+" /"+count.name, "the number of such results", fmt.Sprintf("%d of %d", n, count.want))
+	if url, exists := response["payment_url"]; exists && url == nil && unpaid {
+		c.contradict("/payment_url", "a URL, because a payment is pending", null)
+	}
+	for name, want := range map[string]int64{"failed_count": failed, "successful_count": int64(len(results)) - failed} {
+		if n, ok := number(response[name]); ok && n != want {
+			c.contradict("/"+name, "the number of such results", fmt.Sprintf("%d of %d", n, want), "/results")
 		}
 	}
 }
 
-// secret checks that a secret is in the response if, and only if, the request asked for one.
-func (c *comparison) secret(value any) {
-	var body api.CreateMasterPasswordBody
-	response, ok := value.(object)
-	if !ok || !c.requestBody(&body) {
-		return
-	}
-	switch _, shown := response["generated_secret"]; {
-	case shown && !body.Generate:
-		c.differ(inBody+" /generated_secret", "no such member, because the request generates no secret", "a member")
-	case !shown && body.Generate:
-		c.differ(inBody+" /generated_secret", "a member, because the request generates a secret", "none")
+// purchased checks that each domain of a purchase is in a result.
+func (c *comparison) purchased(results, domains []any) {
+	for _, domain := range domains {
+		name, _ := domain.(string)
+		if !slices.ContainsFunc(results, func(result any) bool {
+			o, _ := result.(object)
+			got, _ := o["domain_name"].(string)
+			return domainname.Equal(got, name)
+		}) {
+			c.contradict("/results/*/domain_name", "each domain of the request", "another one")
+			return
+		}
 	}
 }
 
-// csv checks the header line of a CSV file, of which the body may be only the beginning.
+// secret checks that a generated secret is in the response if, and only if, the request asked for one, and
+// that the parts of a token belong to it.
+func (c *comparison) secret(response object) {
+	secret, shown := response["generated_secret"]
+	switch generate := c.requestBody()["generate"] == true; {
+	case c.operation.ID != api.CreateMasterPassword.ID || c.requestBody() == nil:
+	case shown && !generate:
+		c.contradict("/generated_secret", "no such member, because the request generates no secret", "a member")
+	case secret == nil && generate:
+		c.contradict("/generated_secret", "a member, because the request generates a secret", "none")
+	}
+	token, _ := response["token"].(string)
+	if token == "" {
+		return // the schema reports it
+	}
+	c.agree("/token_prefix", "the beginning of the token", response["token_prefix"], func(part, _ string) bool { return strings.HasPrefix(token, part) }, "")
+	c.agree("/token_public_id", "a part of the token", response["token_public_id"], func(part, _ string) bool { return strings.Contains(token, part) }, "")
+	c.agree("/token_last4", "the end of the token", response["token_last4"], func(part, _ string) bool { return strings.HasSuffix(token, part) }, "")
+}
+
+// csv checks a CSV file, of which the body may be only the beginning: the header line, and each whole row like a mailbox.
 func (c *comparison) csv() {
-	columns, err := csv.NewReader(bytes.NewReader(c.Body)).Read()
+	whole := c.Body[:bytes.LastIndexByte(c.Body, '\n')+1]
+	file := csv.NewReader(bytes.NewReader(whole))
+	columns, err := file.Read()
 	if err != nil || !slices.Equal(columns, api.ExportColumns) {
 		c.differ(inBody+", first line", strings.Join(api.ExportColumns, ","), "other columns")
-	} else if !bytes.Contains(c.Body, []byte("\r\n")) {
+		return
+	}
+	if !bytes.Contains(whole, []byte("\r\n")) {
 		c.differ(inBody, "lines that end in CRLF (RFC 4180)", "other ends of lines")
+	}
+	domain, _ := c.requestBody()["domain"].(string)
+	for {
+		row, err := file.Read()
+		if errors.Is(err, csv.ErrFieldCount) {
+			c.differ(inBody, "a cell for each column", "another number of cells")
+			return
+		} else if err != nil {
+			return // the end, maybe within a row
+		}
+		o := object{}
+		for i, column := range columns {
+			o[column] = row[i]
+		}
+		c.validate(theDocument().exported, o)
+		c.consistent("", o)
+		if domain != "" && !api.IsID(domain) {
+			c.agree("/domain_name", "the domain of the request", o["domain_name"], domainname.Equal, domain)
+		}
 	}
 }

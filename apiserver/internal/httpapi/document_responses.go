@@ -93,7 +93,9 @@ func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
 		r.Description, r.Content = "CSV with a header line", content("text/csv", &huma.Schema{Type: huma.TypeString})
 		r.Headers["Content-Disposition"] = &huma.Header{Ref: refTo("headers", "Content-Disposition")}
 	default:
-		r.Content = content("application/json", schemas.Schema(s.Response, true, ""))
+		body := schemas.Schema(s.Response, true, "")
+		body.Nullable = false // an empty list is []
+		r.Content = content("application/json", body)
 		if s.Keyed() {
 			r.Headers[api.IdempotencyReplayedHeader] = &huma.Header{Ref: refTo("headers", api.IdempotencyReplayedHeader)}
 		}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -21,7 +22,7 @@ import (
 //   - An operation is absent if it never succeeded, and the status is 405 or 501, or a 404 for a path
 //     without an object, or a 404 for an object that the host shows elsewhere.
 //   - A page shows no object that an earlier page of the same list shows, if nothing changed in between.
-//   - A repeated create under an Idempotency-Key gets the stored response.
+//   - A repeated create under an Idempotency-Key gets the stored response, which contains the same object.
 //
 // Other clients may change the host at any time, so that no other rule of this kind is certain. The
 // observer also checks that a request without a credential is refused, which the server's tests can't:
@@ -36,15 +37,16 @@ type observer struct {
 
 	clock    int // grows with each beginning and end of a request
 	changing epoch
-	removing epoch // changes other than creates
-	shown    map[uint64]bool
+	removing epoch             // changes other than creates
+	shown    map[uint64]bool   // objects, since the last removal
 	hidden   map[uint64]hiding // objects that were not found before they were shown
 	lists    map[uint64]map[uint64]shownOn
 	creates  map[uint64]create // by a hash of the request with its Idempotency-Key
 }
 
-// numbers count requests of no operation, without a response, and those whose response was not compared.
-type numbers struct{ outside, unreachable, unfinished int }
+// numbers count requests of no operation, without a response, those whose response was not compared, and those
+// that were not passed on.
+type numbers struct{ outside, unreachable, unfinished, blocked int }
 
 // observed contains the facts about an operation.
 type observed struct {
@@ -54,8 +56,20 @@ type observed struct {
 	notFound          bool        // an object that the host shows elsewhere
 }
 
-// epoch counts the beginnings and ends of changes.
+// epoch counts the changes that have ended and may have changed something, and those in flight.
 type epoch struct{ count, inFlight int }
+
+// quiet reports whether nothing may have changed since the count was since. own is a change in flight that does
+// not matter, or 0.
+func (e epoch) quiet(since, own int) bool { return e.count == since && e.inFlight == own }
+
+// end counts the end of a change.
+func (e *epoch) end(changed bool) {
+	e.inFlight--
+	if changed {
+		e.count++
+	}
+}
 
 // hiding is a 404 for an object.
 type hiding struct {
@@ -70,10 +84,11 @@ type shownOn struct {
 	at   int
 }
 
-// create is a keyed create that succeeded. date is the host's time.
+// create is a keyed create that succeeded. date is the host's time, and id a hash of the object's id.
 type create struct {
 	at   int
 	date time.Time
+	id   uint64
 }
 
 // keptFor is how long a host surely keeps a response under its Idempotency-Key: a day, less an hour.
@@ -93,8 +108,8 @@ type exchange struct {
 	sent atomic.Pointer[[]byte]
 	// started is the observer's time; changes and removals are its counts then.
 	started, changes, removals int
-	isChange, isRemoval        bool
-	answered, compared         bool
+	change, removal            int // 1 if the request is one
+	answered, compared, ended  bool
 }
 
 func newObserver() *observer {
@@ -124,23 +139,28 @@ func (o *observer) unreachable() {
 func (o *observer) blocked(operation string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.numbers.blocked++
 	if known := o.operations[operation]; known != nil {
 		known.blocked++
-		return
 	}
-	o.numbers.outside++
 }
 
 // begin is called before a request is passed on, and end after its response.
 func (o *observer) begin(s api.Spec, r *http.Request) *exchange {
 	x := &exchange{Exchange: conformance.Exchange{Request: r}, operation: s, arrival: time.Now(), account: strings.ToLower(s.PathValues(r.URL)["account_id"])}
 	x.credential = maphash.String(o.seed, r.Header.Get("Authorization"))
-	x.isChange = s.Changes()
-	x.isRemoval = x.isChange && s.Method != http.MethodPost
+	if s.Changes() {
+		x.change = 1
+	}
+	if s.Method != http.MethodPost {
+		x.removal = x.change
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.operations[s.ID].requests++
-	o.tick(x, 1)
+	o.clock++
+	o.changing.inFlight += x.change
+	o.removing.inFlight += x.removal
 	x.started, x.changes, x.removals = o.clock, o.changing.count, o.removing.count
 	return x
 }
@@ -148,23 +168,30 @@ func (o *observer) begin(s api.Spec, r *http.Request) *exchange {
 func (o *observer) end(x *exchange) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.tick(x, -1)
+	o.ended(x)
 	if x.answered && !x.compared {
 		o.numbers.unfinished++
 	}
 }
 
-// tick forgets at the beginning and at the end of a change what the change may make untrue.
-func (o *observer) tick(x *exchange, inFlight int) {
+// ended forgets what a change may have made untrue. A change that the host refuses changes nothing.
+func (o *observer) ended(x *exchange) {
+	if x.ended {
+		return
+	}
+	x.ended = true
 	o.clock++
-	if x.isChange {
-		o.changing.count++
-		o.changing.inFlight += inFlight
+	changed := !x.answered || x.Status/100 != 4
+	if x.change > 0 {
+		o.changing.end(changed)
+	}
+	if x.removal > 0 {
+		o.removing.end(changed)
+	}
+	if x.change > 0 && changed {
 		clear(o.lists)
 	}
-	if x.isRemoval {
-		o.removing.count++
-		o.removing.inFlight += inFlight
+	if x.removal > 0 && changed {
 		clear(o.shown)
 		clear(o.hidden)
 	}
@@ -187,26 +214,25 @@ func (o *observer) observe(x *exchange) {
 	if sent := x.sent.Load(); sent != nil {
 		x.RequestBody = *sent
 	}
-	if x.Status == http.StatusMethodNotAllowed || x.Status == http.StatusNotImplemented || x.Status == http.StatusNotFound && !conformance.Documents(s, x.Status) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		x.compared = true
-		o.operations[s.ID].missing[x.Status]++
-		return
-	}
-	differences := slices.DeleteFunc(conformance.Check(s, x.Exchange), func(d conformance.Difference) bool { return isOptional(s, d) })
-	var value any
+	isMissing := x.Status == http.StatusMethodNotAllowed || x.Status == http.StatusNotImplemented || x.Status == http.StatusNotFound && !conformance.Documents(s, x.Status)
 	isSuccess := x.Status/100 == 2
-	if isSuccess {
-		dec := json.NewDecoder(strings.NewReader(string(x.Body)))
-		dec.UseNumber()
-		_ = dec.Decode(&value) // Check reports a body that is no JSON
+	var differences []conformance.Difference
+	var value any
+	if !isMissing {
+		differences = slices.DeleteFunc(conformance.Check(s, x.Exchange), func(d conformance.Difference) bool { return isOptional(s, d) })
+	}
+	if isSuccess && !x.Compressed {
+		value, _ = conformance.Decode(x.Body) // Check reports a body that is no JSON
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	defer o.ended(x)
 	x.compared = true
 	known := o.operations[s.ID]
 	switch {
+	case isMissing:
+		known.missing[x.Status]++
+		return
 	case isSuccess:
 		known.succeeded, known.exists = true, true
 		o.show(x, value)
@@ -216,7 +242,10 @@ func (o *observer) observe(x *exchange) {
 	case x.Status == http.StatusConflict, x.Status == http.StatusUnprocessableEntity:
 		known.exists = true
 	}
-	differences = append(differences, o.replay(x, isSuccess)...)
+	if x.Compressed {
+		o.numbers.unfinished++
+	}
+	differences = append(differences, o.replay(x, value)...)
 	if x.Request.Header.Get("Authorization") == "" && (isSuccess || x.Status == http.StatusForbidden || x.Status == http.StatusUnprocessableEntity) {
 		differences = append(differences, conformance.Difference{
 			Place: "status", Expected: "401, because the request has no credential", Received: strconv.Itoa(x.Status),
@@ -237,20 +266,20 @@ func collection(s api.Spec) string {
 	return path
 }
 
-// show remembers the objects of a response, by each identifier that a path may contain. An object that
-// was not found before, with nothing changed since, means that the operation is absent.
+// show remembers the objects of a response, by each identifier that a path may contain. If an object of a list was
+// not found before, with nothing changed since, the operation is absent.
 func (o *observer) show(x *exchange, value any) {
 	s := x.operation
 	objects := conformance.Items(value)
 	if object, ok := value.(map[string]any); ok && s.Method == http.MethodPost && s.Status == http.StatusCreated {
 		objects = append(objects, object)
 	}
-	if o.removing.inFlight > 0 || x.removals != o.removing.count || len(o.shown) > maxRemembered {
+	if !o.removing.quiet(x.removals, 0) || len(o.shown) > maxRemembered {
 		return
 	}
 	path := strings.TrimSuffix(s.Path, "/claim")
 	for _, object := range objects {
-		if object["revoked_at"] != nil {
+		if object["revoked_at"] != nil || object["is_system_managed"] == true { // a create may replace such a record
 			continue
 		}
 		for _, name := range []string{"id", "name", "primary_email"} {
@@ -259,7 +288,7 @@ func (o *observer) show(x *exchange, value any) {
 			}
 			key := o.hash(x, path, strings.ToLower(fmt.Sprint(object[name])))
 			o.shown[key] = true
-			if h, ok := o.hidden[key]; ok && h.at < x.started && h.changes == o.changing.count {
+			if h, ok := o.hidden[key]; ok && h.at < x.started && x.change == 0 && h.changes == x.changes && o.changing.quiet(x.changes, 0) {
 				o.operations[h.operation].notFound = true
 			}
 		}
@@ -270,7 +299,7 @@ func (o *observer) show(x *exchange, value any) {
 func (o *observer) hide(x *exchange) {
 	s := x.operation
 	parameters := s.PathParameters()
-	if len(parameters) < 2 || o.removing.inFlight > 0 || x.removals != o.removing.count || len(o.hidden) > maxRemembered {
+	if len(parameters) < 2 || !o.removing.quiet(x.removals, x.removal) || len(o.hidden) > maxRemembered {
 		return
 	}
 	name := s.PathValues(x.Request.URL)[parameters[len(parameters)-1]]
@@ -284,7 +313,7 @@ func (o *observer) hide(x *exchange) {
 // page compares a page with the earlier pages of the same list.
 func (o *observer) page(x *exchange, value any) (differences []conformance.Difference) {
 	body, ok := value.(map[string]any)
-	if !ok || o.changing.inFlight > 0 || x.changes != o.changing.count || len(o.lists) > maxRemembered {
+	if !ok || !o.changing.quiet(x.changes, 0) || len(o.lists) > maxRemembered {
 		return nil
 	}
 	page, pageOK := body["page"].(json.Number)
@@ -316,33 +345,37 @@ func (o *observer) page(x *exchange, value any) (differences []conformance.Diffe
 }
 
 // replay compares the response to a create under an Idempotency-Key with an earlier one to the same request.
-func (o *observer) replay(x *exchange, isSuccess bool) []conformance.Difference {
-	id := x.Request.Header.Get(api.IdempotencyKeyHeader)
-	if id == "" || x.operation.Status != http.StatusCreated || !x.operation.Keyed() || x.RequestBody == nil {
+func (o *observer) replay(x *exchange, value any) (differences []conformance.Difference) {
+	key := x.Request.Header.Get(api.IdempotencyKeyHeader)
+	if key == "" || x.operation.Status != http.StatusCreated || !x.operation.Keyed() || x.RequestBody == nil {
 		return nil
 	}
-	key := o.hash(x, id, x.operation.ID, x.Request.URL.EscapedPath(), string(x.RequestBody))
+	request := o.hash(x, key, x.operation.ID, x.Request.URL.EscapedPath(), string(x.RequestBody))
 	date, err := http.ParseTime(x.Header.Get("Date"))
 	if err != nil {
 		date = time.Now()
 	}
-	before, repeated := o.creates[key]
+	object, _ := value.(map[string]any)
+	id := o.hash(x, fmt.Sprint(object["id"]))
+	isSuccess := x.Status/100 == 2
+	before, repeated := o.creates[request]
 	if isSuccess && !repeated && len(o.creates) < maxRemembered {
-		o.creates[key] = create{o.clock, date}
+		o.creates[request] = create{o.clock, date, id}
+	}
+	differ := func(place, expected, received string) {
+		differences = append(differences, conformance.Difference{Place: place, Expected: expected, Received: received})
 	}
 	replayed := x.Header.Get(api.IdempotencyReplayedHeader)
 	switch {
 	case !repeated || before.at >= x.started || date.Sub(before.date) > keptFor:
-	case isSuccess && replayed == "":
-		return []conformance.Difference{{
-			Place: "header " + api.IdempotencyReplayedHeader, Expected: "true, because the same request has succeeded before", Received: "no header",
-		}}
+	case isSuccess && replayed != "true":
+		differ("header "+api.IdempotencyReplayedHeader, "true, because the same request has succeeded before", cmp.Or(replayed, "no header"))
+	case isSuccess && id != before.id && object["id"] != nil:
+		differ("response body /id", "the object of the same request before", "another object")
 	case x.Status == http.StatusConflict || x.Status == http.StatusUnprocessableEntity:
-		return []conformance.Difference{{
-			Place: "status", Expected: "that of the same request before, which has succeeded", Received: strconv.Itoa(x.Status),
-		}}
+		differ("status", "that of the same request before, which has succeeded", strconv.Itoa(x.Status))
 	}
-	return nil
+	return differences
 }
 
 // isOptional reports whether a difference is a missing member that the published specification lets a host omit.

@@ -7,6 +7,9 @@ package proxy
 
 import (
 	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +17,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
@@ -63,7 +68,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, ok := conformance.OperationOf(r)
 	ok = ok && r.Method == s.Method // a HEAD is for none
-	if p.readOnly && mayChange(s, ok, r.Method) {
+	if p.readOnly && mayChange(s, ok, r) {
 		name := "a " + r.Method
 		if ok {
 			name = s.ID
@@ -86,13 +91,22 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // mayChange reports whether a request may change something. Of the operations that are no GET, only the
-// export changes nothing.
-func mayChange(s api.Spec, isOperation bool, method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
-		return false
+// export changes nothing. Some hosts take the method from a header or from the query.
+func mayChange(s api.Spec, isOperation bool, r *http.Request) bool {
+	query, _ := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "&")) // hosts differ in the separator
+	methods := query["_method"]
+	for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} {
+		methods = append(methods, r.Header.Values(name)...)
 	}
-	return !isOperation || s.Changes()
+	if slices.ContainsFunc(methods, func(method string) bool { return !isSafe(strings.ToUpper(method)) }) {
+		return true
+	}
+	return !isSafe(r.Method) && (!isOperation || s.Changes())
+}
+
+// isSafe reports whether requests of a method change nothing (RFC 9110, section 9.2.1).
+func isSafe(method string) bool {
+	return slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace}, method)
 }
 
 // blocked returns the response to a request that is not passed on.
@@ -115,13 +129,37 @@ func (p *Proxy) receive(r *http.Response) error {
 		limit = maxHeaderLine
 	}
 	r.Body = &copied{ReadCloser: r.Body, limit: limit, beginning: limit == maxHeaderLine, done: func(body []byte) {
-		x.Body = body
+		plain, ok := decompress(x.Header.Get("Content-Encoding"), body)
+		x.Body, x.Compressed = plain, !ok
 		p.observer.observe(x)
 		if p.recording != nil {
 			p.recording.add(p.upstream.String(), x)
 		}
 	}}
 	return nil
+}
+
+// decompress returns a body without its coding, or false for a coding that the standard library can't read.
+func decompress(coding string, body []byte) ([]byte, bool) {
+	var r io.Reader
+	var err error
+	switch strings.ToLower(coding) {
+	case "", "identity":
+		return body, true
+	case "gzip", "x-gzip":
+		r, err = gzip.NewReader(bytes.NewReader(body))
+	case "deflate": // of some hosts without the header of zlib
+		if r, err = zlib.NewReader(bytes.NewReader(body)); err != nil {
+			r, err = flate.NewReader(bytes.NewReader(body)), nil
+		}
+	default:
+		return body, false
+	}
+	if err != nil {
+		return body, false
+	}
+	plain, err := io.ReadAll(io.LimitReader(r, maxResponse))
+	return plain, err == nil || errors.Is(err, io.ErrUnexpectedEOF) // of an export, body is the beginning
 }
 
 // unreachable writes the response to a request that got none. It is a 502, because the host may have

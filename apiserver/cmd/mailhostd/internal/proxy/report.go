@@ -19,10 +19,12 @@ type Report struct {
 	Operations []Operation `json:"operations"`
 	Findings   []Finding   `json:"findings"`
 	// Outside counts the requests that are for no operation, Unreachable those without a response of the
-	// host, and Unfinished the responses that were not compared, because they broke off or are too large.
+	// host, Unfinished the responses that were not compared, because they broke off, are too large or are
+	// compressed in an unknown way, and Blocked the requests that were not passed on.
 	Outside     int `json:"outside"`
 	Unreachable int `json:"unreachable"`
 	Unfinished  int `json:"unfinished"`
+	Blocked     int `json:"blocked"`
 }
 
 // The states of an operation.
@@ -96,7 +98,7 @@ func (p *Proxy) Report() Report {
 	defer o.mu.Unlock()
 	r := Report{
 		Upstream: p.upstream.String(), ReadOnly: p.readOnly, Findings: []Finding{},
-		Outside: o.numbers.outside, Unreachable: o.numbers.unreachable, Unfinished: o.numbers.unfinished,
+		Outside: o.numbers.outside, Unreachable: o.numbers.unreachable, Unfinished: o.numbers.unfinished, Blocked: o.numbers.blocked,
 	}
 	byOperation := map[string][]Finding{}
 	for key, f := range o.findings {

@@ -151,7 +151,7 @@ func writeJSON(file *os.File, r proxy.Report) error {
 func writeReport(w io.Writer, r proxy.Report) {
 	rows := [][]string{{"NUMBER", "OPERATION", "REQUESTS", "STATE"}}
 	var unseen []string
-	published, absent := 0, 0
+	published, lifecycle, absent := 0, 0, 0
 	for _, op := range r.Operations {
 		if op.State == proxy.NotSeen && op.Blocked == 0 {
 			if op.Number > 0 {
@@ -160,8 +160,14 @@ func writeReport(w io.Writer, r proxy.Report) {
 			continue
 		}
 		number := ""
+		switch {
+		case op.Number > 0 && op.Requests > 0:
+			published++
+		case op.Requests > 0:
+			lifecycle++
+		}
 		if op.Number > 0 {
-			published, number = published+1, strconv.Itoa(op.Number)
+			number = strconv.Itoa(op.Number)
 			if op.State == proxy.Absent {
 				absent++
 			}
@@ -171,7 +177,7 @@ func writeReport(w io.Writer, r proxy.Report) {
 	if len(rows) == 1 {
 		fmt.Fprintln(w, "No request for an operation of the API has reached the proxy.")
 	} else {
-		fmt.Fprintf(w, "%d of the 22 published operations, and %s.\n\n", published, cli.Counted(len(rows)-1-published, "lifecycle operation"))
+		fmt.Fprintf(w, "The host was asked for %d of the 22 published operations, and for %s.\n\n", published, cli.Counted(lifecycle, "lifecycle operation"))
 		cli.WriteTable(w, rows)
 		fmt.Fprintf(w, "\nPublished operations that were not seen: %s\n", cmp.Or(strings.Join(unseen, ", "), "none"))
 	}
@@ -179,7 +185,8 @@ func writeReport(w io.Writer, r proxy.Report) {
 		count int
 		text  string
 	}{
-		{r.Outside, "outside of the contract"}, {r.Unreachable, "without a response of the host"}, {r.Unfinished, "with a response that broke off or was too large to compare"},
+		{r.Outside, "outside of the contract"}, {r.Unreachable, "without a response of the host"}, {r.Unfinished, "with a response that was not compared: it broke off, or is too large, or compressed in an unknown way"},
+		{r.Blocked, "not passed on"},
 	} {
 		if other.count > 0 {
 			fmt.Fprintf(w, "%s %s\n", cli.Counted(other.count, "request"), other.text)
