@@ -212,11 +212,12 @@ func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 		}
 		c.differ(place, oneOf(words), form(fmt.Sprint(k.Got)))
 	case *kind.Format:
-		received := fmt.Sprint(k.Got)
-		if k.Want == dateTime && formats[dateTime].form.MatchString(received) {
+		received := shape(fmt.Sprint(k.Got))
+		switch {
+		case k.Want != dateTime && received != emptyText:
+			received = otherText
+		case k.Want == dateTime && formats[dateTime].form.MatchString(fmt.Sprint(k.Got)):
 			received = "a time that does not exist"
-		} else {
-			received = shape(received)
 		}
 		c.differ(place, formats[k.Want].meaning, received)
 	case *kind.Pattern:
@@ -317,6 +318,8 @@ func form(s string) string {
 	return shape(s)
 }
 
+const emptyText, otherText = "an empty string", "other text"
+
 var (
 	digit  = regexp.MustCompile(`[0-9]`)
 	isTime = regexp.MustCompile(`^[+-]?[0-9]{1,4}[0-9T:., /Z+-]{3,40}$`)
@@ -326,9 +329,9 @@ var (
 func shape(s string) string {
 	switch {
 	case s == "":
-		return "an empty string"
+		return emptyText
 	case isTime.MatchString(s):
 		return digit.ReplaceAllString(s, "0")
 	}
-	return "other text"
+	return otherText
 }

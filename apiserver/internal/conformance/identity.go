@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -27,9 +28,9 @@ func (c *comparison) objects(value any) {
 	case c.operation.ID == api.CreateMailboxes.ID:
 		c.created(o)
 	case o != nil && !isPage:
-		c.requested(o)
 		c.sent("", o, c.requestBody())
 		c.consistent("", o)
+		c.requested(o)
 	}
 	base := "/*"
 	if isPage {
@@ -139,8 +140,17 @@ func (c *comparison) sent(base string, o, sent object) {
 			c.contradict(base+"/"+name, "the value of the request", "another value")
 		}
 	}
-	if _, scoped := o["scope_type"]; scoped && c.operation.Method == "POST" && sent["domain"] == nil && sent["workspace_id"] == nil {
-		c.agree(base+"/scope_type", "the scope of the request", o["scope_type"], strings.EqualFold, vocab.ScopeAccount)
+	if c.operation.Method == http.MethodPost && sent["domain"] == nil && sent["workspace_id"] == nil {
+		c.scope(base, o, vocab.ScopeAccount, c.operation.PathValues(c.Request.URL)["account_id"])
+	}
+}
+
+// scope checks the scope of an object, of which id may be a name.
+func (c *comparison) scope(base string, o object, scope, id string) {
+	const expected = "the scope of the request"
+	c.agree(base+"/scope_type", expected, o["scope_type"], strings.EqualFold, scope)
+	if text, ok := o["scope_id"].(string); ok && api.IsID(id) && !sameID(text, id) {
+		c.contradict(base+"/scope_id", expected, "another one", base+"/scope_type")
 	}
 }
 
@@ -150,14 +160,9 @@ func (c *comparison) sentScope(base string, o object, name string, value any) {
 	if !ok {
 		return
 	}
-	scoped := o["scope_type"] != nil
 	switch {
-	case scoped:
-		scope, _ := strings.CutSuffix(name, "_id")
-		c.agree(base+"/scope_type", "the scope of the request", o["scope_type"], strings.EqualFold, scope)
-		if text, ok := o["scope_id"].(string); ok && api.IsID(want) && !sameID(text, want) {
-			c.contradict(base+"/scope_id", "the scope of the request", "another one", base+"/scope_type")
-		}
+	case o["scope_type"] != nil:
+		c.scope(base, o, strings.TrimSuffix(name, "_id"), want)
 	case api.IsID(want):
 		c.agree(base+"/domain_id", "the domain of the request", o["domain_id"], sameID, want)
 	default:
