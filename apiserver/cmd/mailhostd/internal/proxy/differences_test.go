@@ -476,3 +476,66 @@ func TestDifferences(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryMember checks that the proxy names the place of each member of each response, and nothing else, if a host
+// omits the member, sends another type, or adds a member beside it.
+func TestEveryMember(t *testing.T) {
+	t.Parallel()
+	byOperation := map[string][]exchange{}
+	for _, x := range recordTour(t) {
+		byOperation[x.operation] = append(byOperation[x.operation], x)
+	}
+	for operation, tour := range byOperation {
+		wrong := map[string]any{} // by place
+		for _, x := range tour {
+			if x.response.status < 300 {
+				x.response.edit(func(v any) any { wrongTypes(v, "", wrong); return v })
+			}
+		}
+		for place, value := range wrong {
+			if testing.Short() && rand.IntN(8) > 0 {
+				continue
+			}
+			pointer := "response body /" + strings.ReplaceAll(place, ".", "/")
+			parent, member := pointer[:strings.LastIndexByte(pointer, '/')], pointer[strings.LastIndexByte(pointer, '/')+1:]
+			hosts := []difference{
+				{operation, set(place, value), pointer + " | * | *", true},
+				{operation, onSuccess(place, func(o apitest.Object, _ string) { o["also"] = 1 }), parent + "/also | no such member | number", true},
+				{operation, del(place), pointer + " | a member* | none", true},
+			}
+			if slices.Contains([]string{"aliases", "workspace_id", "workspace_name"}, member) && strings.Contains(operation, "mailbox") {
+				hosts = hosts[:2] // a host may omit it
+			}
+			for _, host := range hosts {
+				r := judge(t, tour, host)
+				if got := lines(r); len(got) != 1 || !matches(got[0], operation+" | "+host.want) {
+					t.Errorf("%s | %s: %s", operation, host.want, strings.Join(got, "\n"))
+				}
+			}
+		}
+	}
+}
+
+// wrongTypes finds a value of another type for each member of a value. A free-form object has no such members.
+func wrongTypes(value any, place string, wrong map[string]any) {
+	switch v := value.(type) {
+	case []any:
+		for _, element := range v {
+			wrongTypes(element, place+"*.", wrong)
+		}
+	case apitest.Object:
+		for name, member := range v {
+			switch wrong[place+name] = (apitest.Object{"x": 1}); member.(type) {
+			case apitest.Object:
+				wrong[place+name] = []any{"x"}
+			case nil:
+				if name == "subject_details" || name == "created_by" {
+					wrong[place+name] = []any{"x"}
+				}
+			}
+			if name != "attributes" {
+				wrongTypes(member, place+name+".", wrong)
+			}
+		}
+	}
+}

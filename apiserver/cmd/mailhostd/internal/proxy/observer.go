@@ -330,9 +330,14 @@ func (o *observer) page(x *exchange, value any) (differences []conformance.Diffe
 		o.lists[list] = map[uint64]shownOn{}
 	}
 	for _, object := range conformance.Items(value) {
+		switch object["id"].(type) {
+		case string, json.Number:
+		default:
+			continue // the schema reports it
+		}
 		id := o.hash(x, fmt.Sprint(object["id"]))
 		before, seen := o.lists[list][id]
-		if seen && before.page < number && before.at < x.started && object["id"] != nil && differences == nil {
+		if seen && before.page < number && before.at < x.started && differences == nil {
 			differences = []conformance.Difference{{
 				Place: "response body /items/*/id", Expected: "each object once", Received: "an object of an earlier page",
 			}}

@@ -44,3 +44,22 @@ func TestReadOnly(t *testing.T) {
 		assert.Check(t, changes == (op.Blocked == 1) && changes == (op.State == proxy.NotSeen) && changes == (op.Requests == 0), "%+v", op)
 	}
 }
+
+// TestMethodOverride checks that a read-only proxy refuses a request with a method that some hosts take from a header
+// or from the query, and passes on one with the method of a read.
+func TestMethodOverride(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, true, nil)
+	for _, name := range []string{"X-HTTP-Method-Override", "x-http-method", "X-Method-Override"} {
+		h.send("GET", "/mailboxes", nil, name, "delete").Refused(http.StatusForbidden, "path permission_denied").Says("list-mailboxes")
+		h.send("POST", "/mailboxes/export", apitest.Object{}, name, "PATCH").Refused(http.StatusForbidden, "path permission_denied")
+		h.send("GET", "/mailboxes", nil, name, "GET").Want(http.StatusOK)
+	}
+	for _, query := range []string{"_method=DELETE", "page=1;_method=delete", "page=1&%5Fmethod=PUT"} {
+		h.send("GET", "/mailboxes?"+query, nil).Refused(http.StatusForbidden, "path permission_denied")
+		h.send("HEAD", "/mailboxes?"+query, nil).Want(http.StatusForbidden)
+	}
+	h.send("GET", "/mailboxes?search=_method", nil).Want(http.StatusOK)
+	r := h.proxy.Report()
+	assert.Check(t, r.Blocked == 12 && r.Requests() == 4 && r.Outside == 0, "%+v", r)
+}

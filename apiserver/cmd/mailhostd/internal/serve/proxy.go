@@ -153,10 +153,10 @@ func writeReport(w io.Writer, r proxy.Report) {
 	var unseen []string
 	published, lifecycle, absent := 0, 0, 0
 	for _, op := range r.Operations {
-		if op.State == proxy.NotSeen && op.Blocked == 0 {
-			if op.Number > 0 {
-				unseen = append(unseen, op.ID)
-			}
+		if op.State == proxy.NotSeen && op.Number > 0 {
+			unseen = append(unseen, op.ID)
+		}
+		if op.Requests+op.Blocked == 0 {
 			continue
 		}
 		number := ""

@@ -68,6 +68,8 @@ func TestProxyCommand(t *testing.T) {
 		{"fails as the command", differing.URL, curl + "; exit 7", []string{"--fail"}, 7, "404 page not found", "absent", true},
 		{"nothing", server.URL, "true", []string{"--fail"}, 0, "", "No request for an operation of the API has reached the proxy.", false},
 		{"blocked", server.URL, curl + " -d {}", []string{"--read-only"}, 0, "--read-only did not pass create-mailbox on to the API", "create-mailbox  0         1 not passed on", false},
+		{"counts blocked requests", server.URL, curl + "; " + curl + " -d {}; " + curl + " -X PUT", []string{"--read-only"}, 0, `"items":[]`, "The host was asked for 1 of the 22 published operations, and for 0 lifecycle operations.", false},
+		{"names blocked requests", server.URL, curl + " -X PUT", []string{"--read-only"}, 0, "did not pass a PUT on", "1 request not passed on", false},
 	} {
 		environ := []string{"PATH=" + os.Getenv("PATH"), "MAILHOST_TOKEN=" + owner.Token, "MAILHOST_BASE_URL=https://mail.example.com"}
 		args := append([]string{"proxy", "--upstream", tt.upstream, "--report", file}, tt.flags...)
@@ -120,7 +122,7 @@ func TestProxyUntilInterrupted(t *testing.T) {
 		}
 	}
 	assert.Check(t, is.Equal(strings.Join(report, "\n"), `
-1 of the 22 published operations, and 0 lifecycle operations.
+The host was asked for 1 of the 22 published operations, and for 0 lifecycle operations.
 
 NUMBER  OPERATION     REQUESTS  STATE
 15      list-domains  1         differs
