@@ -144,3 +144,22 @@ func TestReceivedValues(t *testing.T) {
 		assert.Check(t, !strings.Contains(d.String(), "secret") && !strings.Contains(d.String(), "jane"), d)
 	}
 }
+
+// FuzzCheck compares any response to any operation: a hostile host must not stop the proxy.
+func FuzzCheck(f *testing.F) {
+	specs := api.Specs()
+	for i, body := range []string{page("1", "25", "1", workspace("1", "")), `[{"id":[],"tags":[1]}]`, `{"results":[1,{}],"created":[{"index":0,"mailbox":1}],"failed":null}`, "\ufeff{\"a\":1,\"a\":1e9}"} {
+		f.Add(uint8(i), `{"domain":"example.com","items":[1],"domains":[{}],"prio":1e3,"name":null}`, body)
+	}
+	f.Fuzz(func(t *testing.T, operation uint8, sent, body string) {
+		s := specs[int(operation)%len(specs)]
+		path := strings.NewReplacer("{account_id}", account, "{", "", "}", "").Replace(s.Path)
+		e := conformance.Exchange{
+			Request:     httptest.NewRequestWithContext(t.Context(), s.Method, path+"?domain=example.com&search=a&name=b&tag=c&workspace_id="+account, nil),
+			RequestBody: []byte(sent), Status: s.Status, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
+		}
+		for _, d := range conformance.Check(s, e) {
+			assert.Check(t, d.Place != "" && d.Expected != "" && d.Received != "" && len(d.String()) < 600, d)
+		}
+	})
+}

@@ -141,7 +141,7 @@ var inWords = map[string]map[string]object{
 const exported = "ExportedMailbox"
 
 // tighten adds to schemas what the document states in words: an object has no other members, a whole number
-// has 64 bits, and a member whose name ends in email is an address.
+// has 64 bits, a member whose name ends in email is an address, and no value is null, not an empty text.
 func tighten(schemas object) {
 	for schema, members := range inWords {
 		for member, keywords := range members {
@@ -158,11 +158,15 @@ func tighten(schemas object) {
 			if strings.HasSuffix(name, "email") {
 				member.(object)["format"] = "email"
 			}
-			if at(members, name)["format"] == "int64" {
-				limits := object{"minimum": json.Number(strconv.Itoa(math.MinInt64)), "maximum": json.Number(strconv.Itoa(math.MaxInt64))}
-				maps.Copy(limits, member.(object))
-				members[name] = limits
+			keywords := object{}
+			switch types, _ := member.(object)["type"].([]any); {
+			case member.(object)["format"] == "int64":
+				keywords = object{"minimum": json.Number(strconv.Itoa(math.MinInt64)), "maximum": json.Number(strconv.Itoa(math.MaxInt64))}
+			case slices.Contains(types, any("string")): // or null
+				keywords = object{"minLength": json.Number("1")}
 			}
+			maps.Copy(keywords, member.(object))
+			members[name] = keywords
 		}
 	}
 	row := object{"quota_allowed": object{"pattern": digits}, "quota_used": object{"pattern": digits}}

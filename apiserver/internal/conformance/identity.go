@@ -181,7 +181,8 @@ func (c *comparison) same(f *api.Field, want, got any, o, sent object) bool {
 	w, isText := want.(string)
 	g, gotText := got.(string)
 	recordType, _ := o["type"].(string)
-	domain, _ := sent["domain"].(string)
+	zone, _ := sent["domain"].(string)
+	inKnownZone := zone != "" && !api.IsID(zone)
 	switch {
 	case !isText || !gotText:
 		return reflect.DeepEqual(want, got)
@@ -195,11 +196,11 @@ func (c *comparison) same(f *api.Field, want, got any, o, sent object) bool {
 		return w == g || sameID(w, g)
 	case f.Name == "value":
 		return dnsdata.EqualValues(recordType, w, g)
-	case f.Name == "name" && api.IsID(domain) && strings.Contains(w, "."): // it may be absolute, in an unknown domain
-		return true
-	case f.Name == "name":
-		relative, err := dnsdata.NormalizeName(w, map[bool]string{false: domain}[api.IsID(domain)])
+	case f.Name == "name" && inKnownZone:
+		relative, err := dnsdata.NormalizeName(w, zone)
 		return err != nil || relative == g
+	case f.Name == "name":
+		return strings.Contains(w, ".") || dnsdata.EqualNames(w, g, "") // with a dot, it may be absolute
 	}
 	return strings.EqualFold(w, g)
 }
@@ -210,6 +211,9 @@ func (c *comparison) consistent(base string, o object) {
 	text := func(member string) string { s, _ := o[member].(string); return s }
 	account := c.operation.PathValues(c.Request.URL)["account_id"]
 	c.agree(base+"/account_id", "the account in the path", o["account_id"], sameID, account)
+	if api.IsID(account) {
+		c.agree(base+"/default_workspace_id", "the id that follows from the account's", o["default_workspace_id"], sameID, api.DefaultWorkspaceID(account))
+	}
 	if id := text("scope_id"); id != "" && text("scope_type") == vocab.ScopeAccount && !sameID(id, account) {
 		c.contradict(base+"/scope_id", "the account in the path, because scope_type is account", "another one", base+"/scope_type")
 	}

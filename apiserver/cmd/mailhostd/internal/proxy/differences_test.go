@@ -167,7 +167,10 @@ var differences = []difference{
 	{"check-domain-availability", set("domain_name", "other.com"), "response body /domain_name | the name in the query | another one", false},
 	{"check-domain-availability", set("error_code", nil), "response body /error_code | a value, because of available | null", true},
 
+	{"get-account", set("default_workspace_id", apitest.UnknownID), "response body /default_workspace_id | the id that follows from the account's | another one", false},
+
 	// Limits.
+	{"get-domain", set("inbound_tenant_name", ""), "response body /inbound_tenant_name | a text that is not empty | another length", false},
 	{"get-master-password", set("name", ""), "response body /name | a text that is not empty | another length", true},
 	{"list-master-passwords", set("items.*.name", strings.Repeat("a", 101)), "response body /items/*/name | at most 100 characters | another length", false},
 	{"get-mailbox", set("quota.used", -1), "response body /quota/used | at least 0 | a smaller number", false},

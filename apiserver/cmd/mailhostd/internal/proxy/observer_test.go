@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -49,6 +50,16 @@ func TestAbsentForObjects(t *testing.T) {
 			h.send("DELETE", "/forwarding/"+id, nil)
 		}, proxy.Absent},
 		{"another object", "update-mailbox", nil, func(h *host) { h.send("GET", "/mailboxes", nil); h.send("PATCH", "/mailboxes/none@example.com", names) }, proxy.Refused},
+		{"only names", "get-mailbox", map[string]func(*response){"get-mailbox": func(r *response) {
+			if strings.HasSuffix(r.request.URL.Path, ".com") {
+				lacks("get-mailbox")["get-mailbox"](r)
+			}
+		}}, func(h *host) {
+			id := h.send("GET", "/mailboxes", nil).At("items.0.id").(string)
+			h.send("GET", "/mailboxes/"+id, nil)
+			h.send("GET", jane, nil)
+			assert.Check(h.T, is.DeepEqual(lines(h.proxy.Report()), []string{"get-mailbox | status | a success, because the host shows an object with this name | 404"}))
+		}, proxy.Differs},
 		{"a removal in between", "get-mailbox", nil, func(h *host) {
 			h.send("GET", "/mailboxes", nil)
 			h.send("DELETE", jane, nil)

@@ -111,6 +111,9 @@ func (p *Proxy) Report() Report {
 		for status, count := range k.missing {
 			found = append(found, Finding{s.ID, "status", conformance.StatusesOf(s), strconv.Itoa(status), count})
 		}
+		if k.byName.notFound && !k.byName.succeeded {
+			found = append(found, Finding{s.ID, "status", "a success, because the host shows an object with this name", "404", 1})
+		}
 		state := k.state(len(found) > 0)
 		if state == Differs {
 			slices.SortFunc(found, func(a, b Finding) int {
