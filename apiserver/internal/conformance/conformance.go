@@ -1,5 +1,6 @@
 // Package conformance compares responses with the contract: the OpenAPI document, and the rules that
-// the document states in words (rules.go). An independent library validates the bodies. The server's
+// the document states in words, for lists and results (rules.go) and for their objects (identity.go). If several
+// rules concern one cause, it reports the first. An independent library validates the bodies. The server's
 // tests use it, and mailhostd proxy, which compares another host with the contract.
 //
 // A Difference never contains a value that may be secret or personal, only its type or form.

@@ -122,7 +122,7 @@ var patterns = map[string]string{
 	lowerCase: "ASCII in lower case", amount: "a decimal amount", digits: "a whole number", country: "two letters in upper case",
 }
 
-// inWords lists what the document states of members in words, by schema.
+// inWords lists the rules for members that the document states in words, by schema.
 var inWords = map[string]map[string]object{
 	"Mailbox":            {"domain_name": {"pattern": lowerCase}, "local_part": {"pattern": lowerCase}, "primary_email": {"pattern": lowerCase}},
 	"MailboxAlias":       {"alias": {"format": "email"}},

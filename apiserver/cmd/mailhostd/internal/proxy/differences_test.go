@@ -104,11 +104,11 @@ var differences = []difference{
 	{"get-account", set("created_at", "2026-11-29T10:00:00Z"), "response body /created_at | " + aTime + " | 0000-00-00T00:00:00Z", false},
 	{"get-account", set("updated_at", 1790000000), "response body /updated_at | string | number", false},
 	{"list-domains", set("items.*.created_at", "2026-02-30T10:00:00.000000Z"), "response body /items/*/created_at | " + aTime + " | a time that does not exist", true},
-	{"update-dns-record", errors(422, "detail", "invalid"), "response body /detail | array | string", true},
-	{"get-workspace", errors(404, "detail.*.msg", nil), "response body /detail/*/msg | string | null", false},
-	{"create-master-password", errors(422, "detail.*.type", "value_error.missing"), "response body /detail/*/type | * | value_error.missing", false},
-	{"create-master-password", errors(422, "detail.*.loc", []any{}), "response body /detail/*/loc | at least one element | an empty array", false},
-	{"delete-domain", errors(404, "detail.*.loc", []any{"domain"}), "response body /detail/*/loc/* | path, query, header or body | domain", false},
+	{"update-dns-record", inErrors(422, "detail", "invalid"), "response body /detail | array | string", true},
+	{"get-workspace", inErrors(404, "detail.*.msg", nil), "response body /detail/*/msg | string | null", false},
+	{"create-master-password", inErrors(422, "detail.*.type", "value_error.missing"), "response body /detail/*/type | * | value_error.missing", false},
+	{"create-master-password", inErrors(422, "detail.*.loc", []any{}), "response body /detail/*/loc | at least one element | an empty array", false},
+	{"delete-domain", inErrors(404, "detail.*.loc", []any{"domain"}), "response body /detail/*/loc/* | path, query, header or body | domain", false},
 
 	// Pages.
 	{"list-forwarding", set("page", 0), "response body /page | at least 1 | a smaller number", true},
@@ -321,8 +321,8 @@ func del(place string) func(*response) {
 	return onSuccess(place, func(o apitest.Object, member string) { delete(o, member) })
 }
 
-// errors sets a member of the errors with a status code.
-func errors(status int, place string, value any) func(*response) {
+// inErrors sets a member of the errors with a status code.
+func inErrors(status int, place string, value any) func(*response) {
 	return edit(status, func(v any) any {
 		at(v, place, func(o apitest.Object, member string) { o[member] = value })
 		return v

@@ -19,9 +19,8 @@ import (
 // epoch counts the changes that have ended and may have changed something, and those in flight.
 type epoch struct{ count, inFlight int }
 
-// quiet reports whether nothing may have changed since the count was since. own is a change in flight that does
-// not matter, or 0.
-func (e epoch) quiet(since, own int) bool { return e.count == since && e.inFlight == own }
+// quiet reports whether nothing may have changed since the count was since.
+func (e epoch) quiet(since int) bool { return e.count == since && e.inFlight == 0 }
 
 // end counts the end of a change.
 func (e *epoch) end(changed bool) {
@@ -58,6 +57,37 @@ const keptFor = 23 * time.Hour
 // maxRemembered limits each of the observer's maps.
 const maxRemembered = 1 << 20
 
+// ended forgets what a change may have made untrue. A change that the host refuses changes nothing.
+func (o *observer) ended(x *exchange) {
+	if x.ended {
+		return
+	}
+	x.ended = true
+	o.clock++
+	changed := !x.answered || x.Status/100 != 4
+	if x.change > 0 {
+		o.changing.end(changed)
+	}
+	if x.change > 0 && changed {
+		clear(o.lists)
+	}
+	if x.removal == 0 {
+		return
+	}
+	o.removing.end(changed)
+	if changed {
+		clear(o.shown)
+		clear(o.hidden)
+		o.suspects = nil
+	}
+	if o.removing.inFlight == 0 {
+		for _, h := range o.suspects {
+			o.missed(h)
+		}
+		o.suspects = nil
+	}
+}
+
 // hash returns a key for the parts within the account, as the credential sees them.
 func (o *observer) hash(x *exchange, parts ...string) uint64 {
 	var h maphash.Hash
@@ -87,7 +117,7 @@ func (o *observer) show(x *exchange, value any) {
 	if object, ok := value.(map[string]any); ok && s.Method == http.MethodPost && s.Status == http.StatusCreated {
 		objects = append(objects, object)
 	}
-	if !o.removing.quiet(x.removals, 0) || len(o.shown) > maxRemembered {
+	if o.removing.count != x.removals || len(o.shown) > maxRemembered {
 		return
 	}
 	path := strings.TrimSuffix(s.Path, "/claim")
@@ -101,7 +131,7 @@ func (o *observer) show(x *exchange, value any) {
 			}
 			key := o.hash(x, path, strings.ToLower(fmt.Sprint(object[name])))
 			o.shown[key] = true
-			if h, ok := o.hidden[key]; ok && h.at < x.started && x.change == 0 && h.changes == x.changes && o.changing.quiet(x.changes, 0) {
+			if h, ok := o.hidden[key]; ok && h.at < x.started && x.change == 0 && h.changes == x.changes && o.changing.quiet(x.changes) {
 				o.missed(h)
 			}
 		}
@@ -112,13 +142,16 @@ func (o *observer) show(x *exchange, value any) {
 func (o *observer) hide(x *exchange) {
 	s := x.operation
 	parameters := s.PathParameters()
-	if len(parameters) < 2 || !o.removing.quiet(x.removals, x.removal) || len(o.hidden) > maxRemembered {
+	if len(parameters) < 2 || o.removing.count != x.removals || len(o.hidden) > maxRemembered {
 		return
 	}
 	h := hiding{s.ID, isNamed(x), o.clock, o.changing.count}
 	key := o.hash(x, collection(s), strings.ToLower(lastOf(x)))
-	if o.shown[key] {
+	switch isAlone := o.removing.inFlight == x.removal; {
+	case o.shown[key] && isAlone:
 		o.missed(h)
+	case o.shown[key] && len(o.suspects) < maxRemembered:
+		o.suspects = append(o.suspects, h)
 	}
 	o.hidden[key] = h
 }
@@ -145,7 +178,7 @@ func isNamed(x *exchange) bool {
 // page compares a page with the earlier pages of the same list.
 func (o *observer) page(x *exchange, value any) (differences []conformance.Difference) {
 	body, ok := value.(map[string]any)
-	if !ok || !o.changing.quiet(x.changes, 0) || len(o.lists) > maxRemembered {
+	if !ok || !o.changing.quiet(x.changes) || len(o.lists) > maxRemembered {
 		return nil
 	}
 	page, pageOK := body["page"].(json.Number)

@@ -35,9 +35,10 @@ type observer struct {
 
 	clock    int // grows with each beginning and end of a request
 	changing epoch
-	removing epoch             // changes other than creates
+	removing epoch
 	shown    map[uint64]bool   // objects, since the last removal
-	hidden   map[uint64]hiding // objects that were not found before they were shown
+	hidden   map[uint64]hiding // objects that were not found, since the last removal
+	suspects []hiding          // shown objects that were not found, maybe because of a removal in flight
 	lists    map[uint64]map[uint64]shownOn
 	creates  map[uint64]create // by a hash of the request with its Idempotency-Key
 }
@@ -110,8 +111,8 @@ func (o *observer) begin(s api.Spec, r *http.Request) *exchange {
 	if s.Changes() {
 		x.change = 1
 	}
-	if s.Method != http.MethodPost {
-		x.removal = x.change
+	if s.Method == http.MethodDelete {
+		x.removal = 1
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -129,29 +130,6 @@ func (o *observer) end(x *exchange) {
 	o.ended(x)
 	if x.answered && !x.compared {
 		o.numbers.unfinished++
-	}
-}
-
-// ended forgets what a change may have made untrue. A change that the host refuses changes nothing.
-func (o *observer) ended(x *exchange) {
-	if x.ended {
-		return
-	}
-	x.ended = true
-	o.clock++
-	changed := !x.answered || x.Status/100 != 4
-	if x.change > 0 {
-		o.changing.end(changed)
-	}
-	if x.removal > 0 {
-		o.removing.end(changed)
-	}
-	if x.change > 0 && changed {
-		clear(o.lists)
-	}
-	if x.removal > 0 && changed {
-		clear(o.shown)
-		clear(o.hidden)
 	}
 }
 

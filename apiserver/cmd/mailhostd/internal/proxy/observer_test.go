@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -44,6 +45,15 @@ func TestAbsentForObjects(t *testing.T) {
 			h.send("GET", "/mailboxes", nil)
 			h.send("DELETE", john, nil)
 			h.send("PATCH", jane, names)
+		}, proxy.Absent},
+		{"removals at the same time", "delete-mailbox", lacks("delete-mailbox", "delete-domain"), func(h *host) {
+			h.send("GET", "/mailboxes", nil)
+			var clients sync.WaitGroup
+			for range 4 {
+				clients.Go(func() { _, _ = h.client.Try(h.T.Context(), "DELETE", jane, nil) })
+				clients.Go(func() { _, _ = h.client.Try(h.T.Context(), "DELETE", "/domains/example.com", nil) })
+			}
+			clients.Wait()
 		}, proxy.Absent},
 		{"an object of a create", "delete-forwarding", lacks("delete-forwarding"), func(h *host) {
 			id := h.send("POST", "/forwarding", apitest.Object{"target_email": "a@example.net"}).Str("id")
