@@ -104,6 +104,7 @@ func TestCheck(t *testing.T) {
 		{name: "a credential", request: "GET /workspaces", status: 401, body: problem(`"header"`, "invalid_token"), headers: []string{"WWW-Authenticate", "Basic realm=x"}, want: "header WWW-Authenticate: expected Bearer, received Basic"},
 		{name: "a rate limit", request: "GET /workspaces", status: 200, body: page("1", "25", "0"), headers: []string{"RateLimit-Remaining", "many"}, want: "header RateLimit-Remaining: expected a whole number, received many"},
 		{name: "no request id", request: "GET /workspaces", status: 200, body: page("1", "25", "0"), headers: []string{"X-Request-Id", ""}, want: "header X-Request-Id: expected a value, received no header"},
+		{name: "names of the host's own", request: "GET /workspaces/x", status: 200, body: strings.Replace(one, "{", `{"a/b.c":1,"größe":1,"`+account+`":1,`, 1), want: "response body /*: expected no such member, received number\nresponse body /a~1b.c: expected no such member, received number\nresponse body /größe: expected no such member, received number"},
 		{name: "a personal member", request: "GET /workspaces/x", status: 200, body: strings.Replace(one, "{", `{"jane@example.com":1,`, 1), want: "response body /*: expected no such member, received number"},
 	} {
 		method, path, _ := strings.Cut(tt.request, " ")
@@ -126,6 +127,16 @@ func TestCheck(t *testing.T) {
 		}
 		slices.Sort(got)
 		assert.Check(t, is.Equal(strings.Join(got, "\n"), tt.want), tt.name)
+	}
+}
+
+// TestNoOperation compares a response to a request that is for no operation with the form of an error.
+func TestNoOperation(t *testing.T) {
+	for status, want := range map[int]int{404: 1, 200: 1} {
+		e := conformance.Exchange{Request: httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), Status: status, Body: []byte(`{}`), Header: http.Header{
+			"Content-Type": {"application/json"}, "X-Request-Id": {"r"},
+		}}
+		assert.Check(t, is.Len(conformance.CheckError(e), want))
 	}
 }
 

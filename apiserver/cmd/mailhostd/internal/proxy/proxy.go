@@ -139,7 +139,8 @@ func (p *Proxy) receive(r *http.Response) error {
 	return nil
 }
 
-// decompress returns a body without its coding, or false for a coding that the standard library can't read.
+// decompress returns a body without its coding, or false if it is too large, or in a coding that the standard
+// library can't read.
 func decompress(coding string, body []byte) ([]byte, bool) {
 	var r io.Reader
 	var err error
@@ -158,8 +159,9 @@ func decompress(coding string, body []byte) ([]byte, bool) {
 	if err != nil {
 		return body, false
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, maxResponse))
-	return plain, err == nil || errors.Is(err, io.ErrUnexpectedEOF) // of an export, body is the beginning
+	plain, err := io.ReadAll(io.LimitReader(r, maxResponse+1))
+	isReadable := err == nil || errors.Is(err, io.ErrUnexpectedEOF) // of an export, body is the beginning
+	return plain, isReadable && len(plain) <= maxResponse
 }
 
 // unreachable writes the response to a request that got none. It is a 502, because the host may have
