@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"regexp"
@@ -30,6 +31,10 @@ func (c *comparison) body(documented response) {
 		return
 	}
 	if c.Status == http.StatusNoContent || c.Status/100 == 3 { // another status is the difference
+		return
+	}
+	if members, ok := c.otherError(); ok {
+		c.differ(inBody, "an error with detail, an array of problems", "an object with "+members)
 		return
 	}
 	mediaType, parameters, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
@@ -61,6 +66,22 @@ func (c *comparison) body(documented response) {
 	if c.Status/100 == 2 && c.operation.ID != "" {
 		c.rules(value)
 	}
+}
+
+// otherError lists the members of an error in another form, such as problem details (RFC 9457), which is one
+// difference with its media type. Other errors are compared member by member.
+func (c *comparison) otherError() (members string, ok bool) {
+	value, _ := Decode(c.Body)
+	o, isObject := value.(object)
+	_, isList := o["detail"].([]any)
+	if c.Status < http.StatusBadRequest || !isObject || isList || len(o) == 0 || len(o) == 1 && o["detail"] != nil {
+		return "", false
+	}
+	names := slices.Sorted(maps.Keys(o))
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(pointer([]string{name}), "/")
+	}
+	return strings.Join(names, ", "), true
 }
 
 // validate adds the differences of a value from a schema.

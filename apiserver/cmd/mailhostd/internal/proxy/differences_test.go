@@ -105,6 +105,12 @@ var differences = []difference{
 	{"get-account", set("updated_at", 1790000000), "response body /updated_at | string | number", false},
 	{"list-domains", set("items.*.created_at", "2026-02-30T10:00:00.000000Z"), "response body /items/*/created_at | " + aTime + " | a time that does not exist", true},
 	{"update-dns-record", inErrors(422, "detail", "invalid"), "response body /detail | array | string", true},
+	{"get-mailbox", when(404, func(r *response) {
+		r.body = `{"type":"about:blank","title":"Not Found","status":404,"detail":"no such mailbox"}`
+		r.header.Set("Content-Type", "application/problem+json")
+	}), "response body | an error with detail, an array of problems | an object with detail, status, title, type", true},
+	{"create-workspace", edit(422, func(any) any { return apitest.Object{"error": apitest.Object{"code": 7}} }),
+		"response body | an error with detail, an array of problems | an object with error", true},
 	{"get-workspace", inErrors(404, "detail.*.msg", nil), "response body /detail/*/msg | string | null", false},
 	{"create-master-password", inErrors(422, "detail.*.type", "value_error.missing"), "response body /detail/*/type | * | value_error.missing", false},
 	{"create-master-password", inErrors(422, "detail.*.loc", []any{}), "response body /detail/*/loc | at least one element | an empty array", false},
