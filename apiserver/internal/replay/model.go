@@ -60,8 +60,9 @@ type entity struct {
 
 // step is an object after a change.
 type step struct {
-	outcome *outcome
-	values  []*value
+	outcome  *outcome
+	values   []*value
+	searches map[string]bool // that found the object
 }
 
 // value is an object in a response. Its object is nil if the object does not exist.
@@ -152,7 +153,7 @@ func (rec *Recording) entity(path string, o object) *entity {
 	key := path + " " + id
 	e := rec.byID[key]
 	if e == nil {
-		e = &entity{id: id, names: map[string]bool{id: true}, filters: map[string]bool{}, steps: []*step{{}}}
+		e = &entity{id: id, names: map[string]bool{id: true}, filters: map[string]bool{}, steps: []*step{{searches: map[string]bool{}}}}
 		e.isRevocable = path == collectionOf(api.ListServiceAccounts.Spec)
 		rec.byID[key] = e
 		c := rec.collections[path]
@@ -239,7 +240,13 @@ func (rec *Recording) addList(x *exchange) {
 		e := rec.entity(collectionOf(s), o)
 		e.observe(&value{at: x.at, object: o})
 		e.isOption = s.ID == api.ListDedicatedIPOptions.ID
-		maps.Copy(e.filters, filters)
+		for filter := range filters {
+			if strings.HasPrefix(filter, "search=") {
+				e.steps[len(e.steps)-1].searches[filter] = true
+			} else {
+				e.filters[filter] = true
+			}
+		}
 		e.isListed = true
 		shown = append(shown, e)
 	}
@@ -418,7 +425,7 @@ func (rec *Recording) create(o *outcome, path string, body object, r request) {
 func (rec *Recording) step(o *outcome, e *entity, after *value) {
 	e.position = len(e.steps)
 	o.effects = append(o.effects, effect{e, e.position})
-	e.steps = append(e.steps, &step{outcome: o, values: []*value{after}})
+	e.steps = append(e.steps, &step{o, []*value{after}, map[string]bool{}})
 }
 
 // last returns the newest value.

@@ -198,7 +198,7 @@ func matches(r request, filters map[string]bool, e *entity, o object) bool {
 			return false
 		}
 		for filter := range filters {
-			if name, _, _ := strings.Cut(filter, "="); name == f.Name && !known && !e.filters[filter] {
+			if name, _, _ := strings.Cut(filter, "="); name == f.Name && !known && !e.filters[filter] && !e.steps[e.position].searches[filter] {
 				return false
 			}
 		}

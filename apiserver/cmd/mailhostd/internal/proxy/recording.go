@@ -23,9 +23,18 @@ import (
 // recording collects exchanges without secrets, in the format of go-vcr. Its recorder is not used,
 // because it reads a whole response before the client gets any of it, and keeps secrets until the end.
 type recording struct {
-	cassette   *cassette.Cassette
-	mu         sync.Mutex
-	anonymizer *anonymizer // or nil
+	anonymize bool
+
+	mu        sync.Mutex
+	exchanges []*recorded
+}
+
+// recorded is an exchange without secrets.
+type recorded struct {
+	operation   api.Spec
+	path        string // of the request, escaped
+	registrant  any    // of a purchase, only to find it elsewhere; it is not recorded
+	interaction *cassette.Interaction
 }
 
 // recordedHeaders are the headers that are recorded. Any other one may be a credential of the client or
@@ -36,50 +45,45 @@ var recordedHeaders = []string{
 }
 
 // Record keeps every later exchange for WriteRecording, on request without what identifies people.
-func (p *Proxy) Record(anonymize bool) {
-	c := cassette.New("recording")
-	c.MarshalFunc = func(v any) ([]byte, error) { return yaml.Marshal(v) }
-	p.recording = &recording{cassette: c}
-	if anonymize {
-		p.recording.anonymizer = &anonymizer{map[string]string{}}
-	}
-}
+func (p *Proxy) Record(anonymize bool) { p.recording = &recording{anonymize: anonymize} }
 
 // add records a complete exchange.
 func (r *recording) add(upstream string, x *exchange) {
+	without := secretsOf(x)
+	sent, received := without.Replace(string(withoutSecrets(x, x.RequestBody))), without.Replace(string(withoutSecrets(x, x.Body)))
+	path := without.Replace(journal.RedactText(x.Request.URL.EscapedPath()))
+	target := upstream + path
+	if query := without.Replace(journal.RedactQuery(x.Request.URL.RawQuery)); query != "" {
+		target += "?" + query
+	}
+	var request struct {
+		ContactInfo any `json:"contact_info"`
+	}
+	if r.anonymize {
+		_ = json.Unmarshal(x.RequestBody, &request) // another body contains no registrant
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	sent, received := withoutSecrets(x.operation, x.RequestBody), withoutSecrets(x.operation, x.Body)
-	path, query := journal.RedactText(x.Request.URL.EscapedPath()), journal.RedactQuery(x.Request.URL.RawQuery)
-	if a := r.anonymizer; a != nil {
-		sent, received = a.body(sent), a.body(received)
-		path, query = a.url(path, query)
-	}
-	without := secretsOf(x)
-	request, response := without.Replace(string(sent)), without.Replace(string(received))
-	target := upstream + without.Replace(path)
-	if query != "" {
-		target += "?" + without.Replace(query)
-	}
-	r.cassette.AddInteraction(&cassette.Interaction{
+	r.exchanges = append(r.exchanges, &recorded{x.operation, path, request.ContactInfo, &cassette.Interaction{
 		Request: cassette.Request{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Method: x.Request.Method, URL: target,
-			ContentLength: int64(len(request)), Headers: r.recorded(x.Request.Header, without), Body: request,
+			ContentLength: int64(len(sent)), Headers: recordedOf(x.Request.Header, without), Body: sent,
 		},
 		Response: cassette.Response{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Code: x.Status, Status: fmt.Sprintf("%d %s", x.Status, http.StatusText(x.Status)),
-			ContentLength: int64(len(response)), Headers: r.recorded(x.Header, without), Body: response, Duration: time.Since(x.arrival),
+			ContentLength: int64(len(received)), Headers: recordedOf(x.Header, without), Body: received, Duration: time.Since(x.arrival),
 		},
-	})
+	}})
 }
 
 // withoutSecrets returns a body without the secret members of its JSON. An export contains none. In any other body they
 // can't be found, so that it is left out.
-func withoutSecrets(s api.Spec, body []byte) []byte {
+func withoutSecrets(x *exchange, body []byte) []byte {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	isJSON := json.Valid(body) && bytes.ContainsAny(body[:1], "{[")
-	if len(body) == 0 || isJSON || s.ID == api.ExportMailboxes.ID {
-		return journal.Redact(s.ID, body)
+	isExport := x.operation.ID == api.ExportMailboxes.ID && strings.Contains(x.Header.Get("Content-Type"), "csv")
+	if len(body) == 0 || isJSON || isExport {
+		return journal.Redact(x.operation.ID, body)
 	}
 	return []byte(journal.Redacted)
 }
@@ -106,29 +110,46 @@ func secretsOf(x *exchange) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// recorded returns the headers that are recorded, without secrets.
-func (r *recording) recorded(header http.Header, without *strings.Replacer) http.Header {
+// recordedOf returns the headers that are recorded, without secrets.
+func recordedOf(header http.Header, without *strings.Replacer) http.Header {
 	kept := http.Header{}
 	for name, values := range header {
 		if !slices.ContainsFunc(recordedHeaders, func(allowed string) bool { return http.CanonicalHeaderKey(allowed) == name }) {
 			continue
 		}
 		for _, value := range values {
-			if value = without.Replace(journal.RedactText(value)); r.anonymizer != nil {
-				value = r.anonymizer.text(value)
-			}
-			kept.Add(name, value)
+			kept.Add(name, without.Replace(journal.RedactText(value)))
 		}
 	}
 	return kept
 }
 
-// WriteRecording writes the exchanges since Record, if it was called.
+// Recorded returns the number of the exchanges since Record.
+func (p *Proxy) Recorded() int {
+	p.recording.mu.Lock()
+	defer p.recording.mu.Unlock()
+	return len(p.recording.exchanges)
+}
+
+// WriteRecording writes the exchanges since Record.
 func (p *Proxy) WriteRecording(w io.Writer) error {
-	if p.recording == nil {
-		return nil
+	r := p.recording
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := cassette.New("recording")
+	c.MarshalFunc = func(v any) ([]byte, error) { return yaml.Marshal(v) }
+	var interactions []*cassette.Interaction
+	if r.anonymize {
+		interactions = anonymous(r.exchanges)
+	} else {
+		for _, x := range r.exchanges {
+			interactions = append(interactions, x.interaction)
+		}
 	}
-	return p.recording.cassette.SaveWithFS(writer{w})
+	for _, i := range interactions {
+		c.AddInteraction(i)
+	}
+	return c.SaveWithFS(writer{w})
 }
 
 // writer is a cassette.FS that writes to an open file.

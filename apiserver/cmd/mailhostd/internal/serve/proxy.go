@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -68,15 +69,11 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 		return cli.UsageError("--upstream: is the proxy itself")
 	}
 	handler := proxy.New(upstream, c.ReadOnly)
-	recording := io.Discard
 	if c.Record != "" {
-		file, err := os.OpenFile(string(c.Record), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
+		if err := checkNewFile(string(c.Record)); err != nil {
 			return fmt.Errorf("--record: %w", err)
 		}
-		p.CloseLater(file)
 		handler.Record(c.Anonymize)
-		recording = file
 	}
 	var file *os.File
 	if c.Report != "" {
@@ -94,9 +91,6 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 	if argv := argvOf(c.Command); len(argv) > 0 {
 		out = p.Stderr
 		if wait, err = startCommand(ctx, p, argv, []string{at}, "MAILHOST_BASE_URL="+at); err != nil {
-			if c.Record != "" {
-				_ = os.Remove(string(c.Record)) // it is empty
-			}
 			return errors.Join(err, server.Close())
 		}
 	}
@@ -110,10 +104,15 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 	var text bytes.Buffer
 	writeReport(&text, report)
 	_, err = out.Write(text.Bytes())
-	err = errors.Join(err, writeJSON(file, report), handler.WriteRecording(recording))
+	if err = errors.Join(err, writeJSON(file, report)); err != nil {
+		err = fmt.Errorf("the report can't be written: %w", err)
+	}
+	if c.Record != "" {
+		err = errors.Join(err, writeRecording(handler, string(c.Record), p.Stderr))
+	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("the report can't be written: %w", err)
+		return err
 	case ended != nil:
 		return ended
 	case c.Fail && (report.Differs || report.Unreachable > 0):
@@ -135,6 +134,40 @@ func (c ProxyCommand) wait(ctx context.Context, p cli.Program, at string, failed
 	case <-ctx.Done():
 		return nil
 	}
+}
+
+// checkNewFile reports before the first request that a file exists, or that it can't be created. The file itself is
+// created at the end, so that a proxy that is killed leaves none.
+func checkNewFile(name string) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(name))
+}
+
+// writeRecording writes a recording, if there is anything to write. If another program has created the file in the
+// meantime, the recording goes to a file beside it, because its requests may have cost money.
+func writeRecording(handler *proxy.Proxy, name string, stderr io.Writer) error {
+	if handler.Recorded() == 0 {
+		fmt.Fprintf(stderr, "No request for an operation of the API got a response, so that %s was not written.\n", name)
+		return nil
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	existing := err
+	if errors.Is(err, os.ErrExist) {
+		file, err = os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	}
+	if err != nil {
+		return fmt.Errorf("the recording can't be written: %w", err)
+	}
+	if err := errors.Join(handler.WriteRecording(file), file.Close()); err != nil {
+		return fmt.Errorf("the recording can't be written: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	if existing != nil {
+		return fmt.Errorf("the recording is in %s: %w", file.Name(), existing)
+	}
+	return nil
 }
 
 func writeJSON(file *os.File, r proxy.Report) error {
