@@ -48,6 +48,7 @@ const (
 	TypeRequestTimeout   = "request_timeout"
 	TypeInternal         = "internal_error"
 	TypeUnavailable      = "unavailable"
+	TypeNotRecorded      = "not_recorded" // only of a recording, which lacks the request
 )
 
 // Problem is one element of an error body: a message about one location in the request.

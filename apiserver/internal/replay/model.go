@@ -467,6 +467,9 @@ func (rec *Recording) addOutcome(r request, o *outcome) {
 
 // itemsOf returns the creates of single mailboxes that have the same effect as a bulk create.
 func itemsOf(r request) (items []request) {
+	if r.operation.ID != api.CreateMailboxes.ID {
+		return nil
+	}
 	body, _ := r.body.(object)
 	for _, item := range objectsIn(body["items"]) {
 		single := object{"domain": body["domain"]}

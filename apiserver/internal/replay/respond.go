@@ -1,18 +1,13 @@
 package replay
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/agext/levenshtein"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
@@ -50,7 +45,7 @@ func (rec *Recording) respond(r request, key string) *response {
 	s := r.operation
 	switch x := rec.absent[s.ID]; {
 	case r.account != rec.AccountID():
-		return notRecorded("the recording is of the account %s", rec.AccountID())
+		return notRecorded([]string{"path", "account_id"}, "the recording is of the account %s, and this request is for %s", rec.AccountID(), r.account)
 	case x != nil:
 		return x.response()
 	case s.Changes():
@@ -67,12 +62,7 @@ func (rec *Recording) respond(r request, key string) *response {
 	if response := rec.document(r); response != nil {
 		return response
 	}
-	return rec.unrecorded(r, "")
-}
-
-// notRecorded returns an error in the API's form.
-func notRecorded(format string, args ...any) *response {
-	return respondWith(http.StatusNotImplemented, api.NewError(http.StatusNotImplemented, api.TypeInternal, format, args...))
+	return rec.unrecorded(r)
 }
 
 func respondWith(status int, v any) *response {
@@ -154,7 +144,7 @@ func (rec *Recording) page(r request) *response {
 		if response := rec.document(r); response != nil {
 			return response
 		}
-		return rec.unrecorded(r, "; it shows only other pages of this list")
+		return notRecorded([]string{"query", "page"}, "the recording contains only other pages of GET %s. %s", r.target(), advice)
 	}
 	page, size := number(r, "page", 1), number(r, "page_size", 25)
 	start := min((page-1)*size, len(items))
@@ -246,16 +236,13 @@ func (rec *Recording) change(r request, idempotencyKey string) *response {
 		case rec.isDone(r.operation, e):
 			return rec.isMissing(r)
 		case len(rec.outcomes[itemKey]) > 0:
-			return rec.unrecorded(r, "; it shows this request, but only when the object does not exist")
-		case byItem:
-			text, _ := json.Marshal(item.body)
-			return rec.unrecorded(r, fmt.Sprintf("; no recorded create is of the item %.300s", text))
+			return notRecorded([]string{"path"}, "the recording contains this %s %s only while the object does not exist. %s", r.operation.Method, r.target(), advice)
 		default:
-			return rec.unrecorded(r, "")
+			return rec.unrecorded(item)
 		}
 	}
 	if len(outcomes) == 0 {
-		return rec.unrecorded(r, "")
+		return rec.unrecorded(r)
 	}
 	for _, o := range outcomes {
 		o.apply(r)
@@ -285,7 +272,7 @@ func (rec *Recording) result(r request, outcomes []*outcome, byItem bool) *respo
 		}
 		return respondWith(http.StatusOK, object{"created": created, "failed": failed})
 	case wasBulk && single.failed != nil:
-		return rec.unrecorded(r, "; it shows it only as a part of a bulk create, which failed")
+		return notRecorded([]string{"body"}, "the recording contains this %s %s only as a part of a bulk create, which failed. %s", r.operation.Method, r.target(), advice)
 	case wasBulk && single.creates && r.operation.ID != api.CreateMailboxes.ID:
 		return respondWith(http.StatusCreated, single.created())
 	}
@@ -302,83 +289,4 @@ func (rec *Recording) result(r request, outcomes []*outcome, byItem bool) *respo
 // created returns the object in the response to a create.
 func (o *outcome) created() object {
 	return o.effects[0].entity.steps[o.effects[0].step].values[0].object
-}
-
-// unrecorded returns the response to a request that the recording does not show.
-func (rec *Recording) unrecorded(r request, hint string) *response {
-	if hint == "" {
-		hint = rec.nearest(r)
-	}
-	return notRecorded("the recording has no response to this request, %s %s%s", r.operation.Method, r.target(), hint)
-}
-
-// target returns the path and query of a request.
-func (r request) target() string {
-	target := strings.TrimPrefix(r.url.Path, strings.Replace(api.Prefix, "{account_id}", r.operation.PathValues(r.url)["account_id"], 1))
-	if query := r.query.Encode(); query != "" {
-		target += "?" + query
-	}
-	return cmp.Or(target, "/")
-}
-
-// nearest describes the recorded request that differs from another one in the fewest parts, of several
-// the one whose path is the most similar. A request for the same operation comes first.
-func (rec *Recording) nearest(r request) string {
-	var nearest *exchange
-	var parts []string
-	var least [2]int
-	for _, x := range rec.exchanges {
-		differences := x.request.differences(r)
-		distance := [2]int{len(differences), 0}
-		if x.request.operation.ID != r.operation.ID {
-			distance[0] += 1 << 20
-		}
-		if nearest != nil && distance[0] > least[0] {
-			continue
-		}
-		distance[1] = levenshtein.Distance(fmt.Sprintf("%.200s", x.request.target()), fmt.Sprintf("%.200s", r.target()), nil)
-		if nearest == nil || slices.Compare(distance[:], least[:]) < 0 {
-			nearest, parts, least = x, differences, distance
-		}
-	}
-	text := fmt.Sprintf("; the nearest is interaction %d, %s %s", nearest.at, nearest.request.operation.Method, nearest.request.target())
-	if len(parts) > 0 && least[0] < 1<<20 {
-		text += ": its " + strings.Join(parts, ", and its ")
-	}
-	return text
-}
-
-// differences lists the parts of a recorded request that differ from another one for the same operation.
-func (r request) differences(other request) (parts []string) {
-	differ := func(name, value string) {
-		parts = append(parts, fmt.Sprintf("%s is %.100s", name, cmp.Or(value, "empty")))
-	}
-	if name := nameParameter(r.operation); name != "" && r.operation.PathValues(r.url)[name] != other.operation.PathValues(other.url)[name] {
-		differ(name, r.operation.PathValues(r.url)[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.query)) {
-		if r.query.Get(name) != other.query.Get(name) {
-			differ(name, r.query.Get(name))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(other.query)) {
-		if !r.query.Has(name) {
-			differ(name, "")
-		}
-	}
-	mine, _ := r.body.(object)
-	others, _ := other.body.(object)
-	all := maps.Clone(others)
-	if all == nil {
-		all = object{}
-	}
-	maps.Copy(all, mine)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		a, _ := json.Marshal(mine[name])
-		b, _ := json.Marshal(others[name])
-		if !bytes.Equal(a, b) {
-			differ(name, string(a))
-		}
-	}
-	return parts
 }

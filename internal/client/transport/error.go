@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // ErrNotFound matches a 404 of an operation on an object.
@@ -98,7 +100,12 @@ func (e *Error) ProblemsAt(loc ...string) []Problem {
 
 // Unsupported reports whether the API does not implement the operation.
 func (e *Error) Unsupported() bool {
-	return e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented
+	return (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) && !e.NotRecorded()
+}
+
+// NotRecorded reports whether a recording that responds in place of the API lacks the request.
+func (e *Error) NotRecorded() bool {
+	return slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.Type == api.TypeNotRecorded })
 }
 
 // Subject describes a call for a message.

@@ -188,12 +188,19 @@ func advice(err error) string {
 		return "Repair what it names, and run apply again: the changes so far are in the state, and it continues from there."
 	case status == http.StatusTooManyRequests:
 		return "Run apply again later, or with a lower -parallelism."
+	case isNotRecorded(err):
+		return "" // the message contains it
 	case status >= http.StatusInternalServerError:
 		return "Run apply again. If it fails again, send the request id to the API's operator, who can find the cause with it."
 	case status == 0 && isA[*client.Error](err):
 		return "Check that base_url is right and that the API can be reached, then run apply again: it continues from here."
 	}
 	return ""
+}
+
+func isNotRecorded(err error) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && refused.NotRecorded()
 }
 
 // CredentialAdvice returns the next step for the credential that the API refused, or "".

@@ -337,28 +337,29 @@ func TestUnrecorded(t *testing.T) {
 	r.client.Delete("/mailboxes/jane@example.com").Want(204)
 	r.client.Post("/auth/service-accounts", apitest.Object{"name": "ci", "expires_at": "2030-01-01T00:00:00Z"}).Want(201)
 	offline := r.offline(t)
-	unrecorded := func(method, path string, body any, want string) {
+	unrecorded := func(method, path string, body any, place, want string) {
 		t.Helper()
 		response, err := offline.Try(t.Context(), method, path, body)
 		assert.NilError(t, err)
-		response.Refused(501, "header internal_error").Says("the recording has no response to this request", want)
+		response.Refused(501, place+" not_recorded").Says("the recording contains", method+" "+path, want, "Send a recorded request, or record again with mailhostd proxy --record")
 	}
 	for _, tt := range []struct {
 		method, path string
 		body         any
-		want         string
+		place, want  string
 	}{
-		{"GET", "/mailboxes", nil, "it shows only other pages of this list"},
-		{"GET", "/mailboxes/john@example.com", nil, "GET /mailboxes/john@example.com; the nearest is"},
-		{"GET", "/domains", nil, "GET /domains; the nearest is"},
-		{"POST", "/mailboxes", apitest.With(body, "last_name", "Roe"), `POST /mailboxes; the nearest is interaction 1, POST /mailboxes: its last_name is "Doe"`},
-		{"POST", "/mailboxes", apitest.With(body, "local_part", "jan", "x", 1), `its local_part is "jane", and its x is null`},
-		{"DELETE", "/mailboxes/jim@example.com", nil, "interaction 2, DELETE /mailboxes/jane@example.com: its mailbox is jane@example.com"},
-		{"POST", "/mailboxes/bulk", apitest.Object{"domain": "example.com", "items": []any{}}, "POST /mailboxes/bulk; the nearest is"},
-		{"POST", "/mailboxes/bulk", apitest.Object{"domain": "example.com", "items": []any{apitest.Object{"local_part": "x"}}}, `no recorded create is of the item {"domain":"example.com","local_part":"x"}`},
-		{"DELETE", "/domains/example.com", nil, "DELETE /domains/example.com; the nearest is"},
+		{"GET", "/mailboxes", nil, "query.page", "only other pages"},
+		{"GET", "/mailboxes/john@example.com", nil, "path", "The nearest is"},
+		{"GET", "/domains", nil, "path", "The nearest is"},
+		{"POST", "/mailboxes", apitest.With(body, "last_name", "Roe"), "body.last_name", `with last_name "Roe". The nearest is POST /mailboxes with last_name "Doe"`},
+		{"POST", "/mailboxes", apitest.With(body, "local_part", "jan", "x", 1), "body.local_part", `with local_part "jan", x 1. The nearest is POST /mailboxes with local_part "jane", no x (id`},
+		{"POST", "/mailboxes", apitest.With(body, "a", 1, "b", 2, "c", strings.Repeat("é", 70), "d", 4, "e", 5, "f", 6), "body.a", `with a 1, b 2, c "` + strings.Repeat("é", 60) + `…", d 4 and 2 more. The`},
+		{"DELETE", "/mailboxes/jim@example.com", nil, "path.mailbox", "The nearest is DELETE /mailboxes/jane@example.com (id 2 in the recording)."},
+		{"POST", "/mailboxes/bulk", apitest.Object{"domain": "example.com", "items": []any{}}, "path", "The nearest is POST /mailboxes"},
+		{"POST", "/mailboxes/bulk", apitest.Object{"domain": "example.com", "items": []any{apitest.Object{"local_part": "x"}}}, "body.first_name", `with no first_name, no last_name, local_part "x". The nearest is POST /mailboxes with first_name "Jane", last_name "Doe", local_part "jane" (id 1 `},
+		{"DELETE", "/domains/example.com", nil, "path", "The nearest is"},
 	} {
-		unrecorded(tt.method, tt.path, tt.body, tt.want)
+		unrecorded(tt.method, tt.path, tt.body, tt.place, tt.want)
 	}
 	offline.Get("/mailboxes?page=2&page_size=2").Want(200).Is("total", 5, "page", 2)
 	for _, key := range []string{apitest.UnknownID, apitest.AccountID} { // the objects' lives may be repeated
@@ -367,7 +368,7 @@ func TestUnrecorded(t *testing.T) {
 		again := offline.PostKeyed(key, "/mailboxes", body).Want(201)
 		assert.Check(t, is.DeepEqual(again.JSON, created.JSON))
 		assert.Check(t, again.Replayed() && !created.Replayed())
-		unrecorded("POST", "/mailboxes", body, "only when the object does not exist")
+		unrecorded("POST", "/mailboxes", body, "path", "only while the object does not exist")
 		offline.Delete("/mailboxes/" + created.Str("id")).Want(204)
 		offline.Delete("/mailboxes/jane@example.com").Refused(404, "path.mailbox not_found")
 	}
