@@ -10,6 +10,18 @@
 //
 // A step may be skipped, and the steps of a deleted object begin again with its creation, so that a
 // client may do less than the recorded one, or repeat it.
+//
+// The files, in the order in which to read them:
+//
+//	read.go        a cassette becomes exchanges
+//	request.go     a request in one spelling, so that two of them can be compared
+//	model.go       the objects of the account with their steps
+//	build.go       exchanges become the model
+//	state.go       the step and the value of an object now
+//	respond.go     the response to a request; to a read
+//	lists.go       the response to a request for a list
+//	changes.go     the response to a change
+//	unrecorded.go  the response to a request that the recording lacks
 package replay
 
 import (
@@ -26,28 +38,8 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
 )
-
-// exchange is a recorded request with its response. Its place in the recording is its time.
-type exchange struct {
-	at      int
-	request request
-	status  int
-	header  http.Header
-	body    []byte
-	value   any // the body as JSON, or nil
-}
-
-// request is a request for an operation, without its secrets.
-type request struct {
-	operation api.Spec
-	account   string
-	url       *url.URL
-	query     url.Values
-	body      any // as JSON, or nil
-}
 
 // Read reads a cassette of go-vcr v4.
 func Read(r io.Reader) (*Recording, error) {
@@ -59,8 +51,6 @@ func Read(r io.Reader) (*Recording, error) {
 	switch err := yaml.Unmarshal(text, &c); {
 	case len(bytes.TrimSpace(text)) == 0:
 		return nil, errors.New("the file is empty; record it anew with mailhostd proxy --record")
-	case isOldFormat(text):
-		return nil, errors.New("it has the format of mailhostd before 0.3; record it anew with mailhostd proxy --record")
 	case err != nil:
 		return nil, fmt.Errorf("it is no recording, which is YAML: %w", err)
 	case c.Version != cassette.CassetteFormatVersion && len(c.Interactions) == 0:
@@ -88,12 +78,6 @@ func Read(r io.Reader) (*Recording, error) {
 	return rec, nil
 }
 
-// isOldFormat reports whether a text is what mailhostd try --record wrote: JSON entries of the journal.
-func isOldFormat(text []byte) bool {
-	var entry map[string]any
-	return json.NewDecoder(bytes.NewReader(text)).Decode(&entry) == nil && entry["seq"] != nil && entry["request_id"] != nil
-}
-
 // newExchange returns an exchange; ok is false if the request is for no operation.
 func newExchange(at int, i *cassette.Interaction) (x *exchange, ok bool, err error) {
 	u, err := url.Parse(i.Request.URL)
@@ -117,12 +101,6 @@ func newExchange(at int, i *cassette.Interaction) (x *exchange, ok bool, err err
 	return x, true, nil
 }
 
-// newRequest returns a request without its secrets, so that those of a recording need not be known.
-func newRequest(s api.Spec, u *url.URL, body []byte) request {
-	query, _ := url.ParseQuery(journal.RedactQuery(u.RawQuery))
-	return request{s, api.CanonicalID(s.PathValues(u)["account_id"]), u, query, decode(journal.Redact(s.ID, body))}
-}
-
 // decode returns a JSON value with its numbers as they are, or nil.
 func decode(text []byte) (value any) {
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -132,6 +110,3 @@ func decode(text []byte) (value any) {
 	}
 	return value
 }
-
-// object is a JSON object.
-type object = map[string]any

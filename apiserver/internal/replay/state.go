@@ -37,22 +37,6 @@ func (rec *Recording) now(e *entity) *value {
 	return current
 }
 
-// owners returns the objects without which an object can't exist.
-func (rec *Recording) owners(e *entity, o object) (owners []*entity) {
-	if e.domain != nil {
-		owners = append(owners, e.domain)
-	}
-	for _, member := range []string{"domain_id", "workspace_id", "scope_id", "resource_id", "subject_id"} {
-		id, _ := o[member].(string)
-		for _, path := range []string{"/domains ", "/workspaces ", "/auth/service-accounts "} {
-			if owner := rec.byID[path+id]; id != "" && owner != nil && owner != e {
-				owners = append(owners, owner)
-			}
-		}
-	}
-	return owners
-}
-
 // isReached reports whether all changes have arrived that a value may depend on.
 func (rec *Recording) isReached(e *entity, v *value) bool {
 	if e.isOption {
