@@ -378,3 +378,39 @@ func TestUnrecorded(t *testing.T) {
 	offline.Post("/auth/service-accounts", apitest.Object{"name": "ci", "expires_at": "2031-01-01T00:00:00Z"}).Want(201).Is("expires_at", "2031-01-01T00:00:00.000000Z")
 	offline.Get("/auth/service-accounts?page_size=3").Want(200).Is("items.0.expires_at", "2031-01-01T00:00:00.000000Z")
 }
+
+// TestReplayBeforeChange checks that what a change alters in other objects shows only after the change: the workspace of
+// the mailboxes of a domain, and the addresses that can still be claimed.
+func TestReplayBeforeChange(t *testing.T) {
+	t.Parallel()
+	r := newRecordingHost(t, false)
+	r.Domain("example.com")
+	r.Mailbox("example.com", "jane")
+	requests := func(c *apitest.Client) (responses []string) {
+		send := func(method, path string, body any) *apitest.Response {
+			response, err := c.Try(t.Context(), method, path, body)
+			assert.NilError(t, err)
+			responses = append(responses, method+" "+path+" "+string(normal(response.Raw)))
+			return response
+		}
+		workspace := send("POST", "/workspaces", apitest.Object{"name": "Team"}).Str("id")
+		reads := func() {
+			send("GET", "/domains/example.com", nil)
+			send("GET", "/mailboxes/jane@example.com", nil)
+			send("GET", "/mailboxes?domain=example.com", nil)
+			send("GET", "/dedicated-ips/options", nil)
+		}
+		reads()
+		send("PATCH", "/domains/example.com", apitest.Object{"workspace_id": workspace})
+		reads()
+		claim, _ := json.Marshal(apitest.Object{"option_id": sample.Option(apitest.AccountID, "eu")})
+		ip := send("POST", "/dedicated-ips/claim", string(claim)).Str("id")
+		reads()
+		send("DELETE", "/dedicated-ips/"+ip, nil)
+		reads()
+		return responses
+	}
+	want := requests(r.client)
+	assert.Check(t, want[2] != want[7] && want[9] != want[14], "no change shows: %s", want)
+	assert.Check(t, is.DeepEqual(requests(r.offline(t)), want))
+}
