@@ -27,7 +27,7 @@ type ProxyCommand struct {
 	ReadOnly  bool     `variable:"-" help:"Pass on only requests that change nothing. Another one gets a 403 that says so."`
 	Report    notEmpty `variable:"-" placeholder:"FILE" help:"File to write the report to at the end, as JSON."`
 	Record    notEmpty `variable:"-" placeholder:"FILE" help:"File to write the requests and responses to at the end, in the format of go-vcr (YAML), without credentials and other secrets. It must not exist."`
-	Anonymize bool     `variable:"-" help:"Replace names of people, local parts of addresses and free texts in --record, the same value always in the same way: user-1@example.com, First 1. Domains stay."`
+	Anonymize bool     `variable:"-" help:"Replace names of people, local parts of addresses and free texts everywhere in --record, the same value always in the same way: user-1@example.com, First 1. Ids and domains stay."`
 	Fail      bool     `variable:"-" help:"End with the exit code 1 if the host differs: if an operation does, or if a published one is absent."`
 	Command   []string `arg:"" optional:"" passthrough:"partial" help:"Command to run with MAILHOST_BASE_URL set to the proxy. Without one, the proxy runs until Ctrl-C."`
 }
