@@ -81,6 +81,7 @@ func TestErrorHelpers(t *testing.T) {
 		{&Error{Status: 409}, false, true, false},
 		{&Error{Status: 405}, false, false, true},
 		{&Error{Status: 501}, false, false, true},
+		{&Error{Status: 501, Problems: []Problem{{Type: api.TypeNotRecorded}}}, false, false, false},
 		{&Error{Status: 500}, false, false, false},
 		{unsupported(ErrDeleteUnsupported, api.Spec{}, ""), false, false, true},
 		{notFound("x"), true, false, false},

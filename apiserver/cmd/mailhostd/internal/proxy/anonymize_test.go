@@ -19,6 +19,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/proxy"
 )
@@ -161,6 +162,12 @@ func TestAnonymousPeople(t *testing.T) {
 			p := person{randomPerson(random).first, randomPerson(random).last, local}
 			send("POST", "/mailboxes", created(p))
 		}
+		registrant := randomPerson(random) // who is nowhere else
+		people = append(people, registrant)
+		send("POST", "/domains/purchase", apitest.Object{"domains": []string{"bought.com"}, "workspace_id": api.DefaultWorkspaceID(apitest.AccountID), "contact_info": apitest.Object{
+			"first_name": registrant.first, "last_name": registrant.last, "email": registrant.local + "@example.com", "organization": registrant.last + " Ltd", "phone": "1",
+			"address_1": "Street 1", "city": "Berlin", "state": "Berlin", "zip": "10115", "country": "DE",
+		}})
 		ids := map[string]bool{}
 		for range 8 {
 			p := randomPerson(random)
