@@ -52,7 +52,7 @@ func Read(r io.Reader) (*Recording, error) {
 	case len(bytes.TrimSpace(text)) == 0:
 		return nil, errors.New("the file is empty; record it anew with mailhostd proxy --record")
 	case err != nil:
-		return nil, fmt.Errorf("it is no recording, which is YAML: %w", err)
+		return nil, fmt.Errorf("it is no recording, which is YAML: %w; record it anew with mailhostd proxy --record", err)
 	case c.Version != cassette.CassetteFormatVersion && len(c.Interactions) == 0:
 		return nil, errors.New("it is no recording of mailhostd proxy --record or go-vcr, which has a version and interactions")
 	case c.Version != cassette.CassetteFormatVersion:
