@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -140,31 +141,38 @@ func (c *Client) ClockOffset(ctx context.Context) time.Duration {
 	return offset
 }
 
-// pollMin and pollMax limit the time between two reads of WaitFor.
 const (
+	// pollMin and pollMax limit the time between two reads of WaitFor.
 	pollMin = 500 * time.Millisecond
 	pollMax = 15 * time.Second
+	// readLag is the time in which WaitFor expects to find a new object.
+	readLag = 10 * time.Minute
 )
 
 // WaitFor reads an object at growing intervals, never from a cached list, until done
 // returns true, ctx ends, or get or done fails. It returns the object as last read, or nil,
-// with an error too.
+// with an error too. The reads of some APIs lag: an object that was never found may
+// be new, and is waited for.
 func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*T, error), done func(*T) (bool, error)) (*T, error) {
 	ctx = WithReads(ctx, Uncached)
 	hooks := c.transport.Hooks
+	started := hooks.Now()
 	var last *T
 	for interval := pollMin; ; interval = min(interval*3/2, pollMax) {
 		v, err := get(ctx)
-		if err != nil {
+		mayAppear := IsNotFound(err) && last == nil && hooks.Now().Sub(started) < readLag
+		if err != nil && !mayAppear {
 			return last, err
 		}
-		last = v
-		if ok, err := done(v); ok || err != nil {
-			return last, err
+		if err == nil {
+			last = v
+			if ok, err := done(v); ok || err != nil {
+				return last, err
+			}
 		}
 		// Half of the interval is random, so that many waits do not poll in step.
-		if err := hooks.Sleep(ctx, interval/2+hooks.Jitter(interval/2)); err != nil {
-			return last, fmt.Errorf("waiting ended before it was ready: %w", err)
+		if ended := hooks.Sleep(ctx, interval/2+hooks.Jitter(interval/2)); ended != nil {
+			return last, fmt.Errorf("waiting ended before it was ready: %w", cmp.Or(err, ended))
 		}
 	}
 }

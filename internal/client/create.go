@@ -75,7 +75,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			}
 			return v, call, nil
 		case cause == nil:
-			cause = c.differs("the response holds no object (request id %s)", call.RequestID)
+			cause = c.differs("the response holds no whole object (request id %s)", call.RequestID)
 		// The effect on a broken embedded account can only be read once the account is repaired.
 		case errors.Is(cause, ErrEmbedded):
 			return nil, call, cause
@@ -229,5 +229,5 @@ func (spec *createSpec[T]) isComplete(v *T) bool {
 		return true
 	}
 	id := spec.id(v)
-	return id != "" && id != "0"
+	return id != "" && id != "0" && lacks(v) == ""
 }

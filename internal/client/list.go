@@ -31,7 +31,16 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 		Fetch: func(ctx context.Context, page, size int) (*api.Page[T], error) {
 			r := req
 			P(&r).SetPaging(page, size)
-			return call(ctx, c, op, &r, "")
+			p, err := call(ctx, c, op, &r, "")
+			if err != nil {
+				return nil, err
+			}
+			for i := range p.Items {
+				if name := lacks(&p.Items[i]); name != "" {
+					return nil, c.differs("%s: the list holds an object without the member %s", op.ID, name)
+				}
+			}
+			return p, nil
 		},
 	}.All(ctx)
 }

@@ -152,6 +152,9 @@ func read[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req, 
 			if !k.isNamed(v, key) {
 				return nil, fmt.Errorf("the response to %s holds another object, with the id %s; look for a cache between here and the API, and run Terraform again", transport.Subject(op.ID, key), k.cache.ID(v))
 			}
+			if name := lacks(v); name != "" {
+				return nil, k.client.differs("the response to %s lacks the member %s", transport.Subject(op.ID, key), name)
+			}
 			return v, nil
 		}
 		if err := k.diagnose(ctx, op.Spec, err, key); err != nil {
@@ -183,6 +186,37 @@ func (c *Client) requireID(s api.Spec, key, id string) error {
 		return c.differs("the response to %s holds no object", transport.Subject(s.ID, key))
 	}
 	return nil
+}
+
+// lacks returns a member without which a response is of no use: by it the provider finds the object, or compares
+// it with the configuration. An object without it would look absent, and be bought or created again, or would be
+// changed or replaced by each plan.
+func lacks(object any) string {
+	type member struct {
+		name      string
+		isMissing bool
+	}
+	var members []member
+	switch v := object.(type) {
+	case *api.Domain:
+		members = []member{{"name", v.Name == ""}}
+	case *api.DNSRecord:
+		members = []member{{"name", v.Name == ""}, {"type", v.Type == ""}, {"value", v.Value == ""}, {"ttl", v.TTL == 0}}
+	case *api.Forwarding:
+		members = []member{{"target_email", v.TargetEmail == ""}}
+	case *api.Mailbox:
+		members = []member{{"local_part", v.LocalPart == ""}, {"primary_email", v.PrimaryEmail == ""}, {"first_name", v.FirstName == ""}, {"last_name", v.LastName == ""}}
+	case *api.MasterPassword:
+		members = []member{{"name", v.Name == ""}}
+	case *api.ServiceAccount:
+		members = []member{{"name", v.Name == ""}}
+	}
+	for _, m := range members {
+		if m.isMissing {
+			return m.name
+		}
+	}
+	return ""
 }
 
 // diagnose interprets the failure of a lifecycle operation on an object. It returns nil if this
@@ -235,7 +269,7 @@ func update[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req
 	if err != nil {
 		return nil, err
 	}
-	if k.client.requireID(op.Spec, key, k.cache.ID(v)) != nil || !k.isNamed(v, key) { // the response contains no object, or another one
+	if k.client.requireID(op.Spec, key, k.cache.ID(v)) != nil || lacks(v) != "" || !k.isNamed(v, key) { // the response contains no whole object, or another one
 		return k.Get(ctx, key)
 	}
 	return v, nil

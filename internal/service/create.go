@@ -35,24 +35,29 @@ func WithTimeout(ctx context.Context, configured func(context.Context, time.Dura
 	return context.WithTimeout(ctx, limit)
 }
 
-// AwaitReady waits until the status of a new object differs from pending. It returns the object as
-// last read, and warns with label as its name if it is still pending.
+// AwaitReady waits until a new object can be read, as the next plan does, and its status differs from
+// pending. It returns the object as last read, and warns with label as its name if it still can't be
+// found or is pending.
 func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, created *T, label, pending string, status func(*T) string, diags *diag.Diagnostics) *T {
-	if status(created) != pending {
-		return created
-	}
 	last, err := client.WaitFor(ctx, c,
 		func(ctx context.Context) (*T, error) { return d.Objects(c).Get(ctx, idOf(created)) },
 		func(v *T) (bool, error) { return status(v) != pending, nil })
-	if err != nil {
+	latest := cmp.Or(last, created)
+	if err != nil && (status(latest) == pending || client.IsNotFound(err)) {
 		WarnNotReady(ctx, diags, label, pending, err)
 	}
-	return cmp.Or(last, created)
+	return latest
 }
 
 // WarnNotReady warns that an object exists but is not ready yet. After an error instead of a
 // warning, Terraform would destroy the object and create another one, which may cost money too.
 func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
+	if client.IsNotFound(err) {
+		diags.AddWarning(fmt.Sprintf("The %s can't be found yet", object),
+			report.Paragraphs("It was created and is in the state, but the API does not find it: "+err.Error()+".",
+				"Do not apply a plan that creates it again. Wait until the service shows it, and plan again: the plan must be empty."))
+		return
+	}
 	reason := report.Sentence(err.Error())
 	if ctx.Err() != nil {
 		reason = "The time for waiting is over."

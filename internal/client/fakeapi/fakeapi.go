@@ -134,6 +134,16 @@ func (f *API) Add(collection string, objects ...Object) []string {
 	return ids
 }
 
+// essential are members without which the client refuses an object.
+var essential = map[string]Object{
+	"credentials":      {"name": "x"},
+	"dns-records":      {"name": "@", "type": "TXT", "value": "x", "ttl": 3600},
+	"domains":          {"name": "example.com"},
+	"forwarding":       {"target_email": "x@example.com"},
+	"mailboxes":        {"local_part": "x", "primary_email": "x@example.com", "first_name": "Jane", "last_name": "Doe"},
+	"service-accounts": {"name": "x"},
+}
+
 func (f *API) put(collection string, o Object) string {
 	f.nextID++
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", f.nextID)
@@ -143,8 +153,10 @@ func (f *API) put(collection string, o Object) string {
 			o["id"] = f.nextID
 		}
 	}
-	if collection == "dns-records" && o["ttl"] == nil {
-		o["ttl"] = 3600
+	for name, value := range essential[collection] {
+		if o[name] == nil {
+			o[name] = value
+		}
 	}
 	if o["created_at"] == nil {
 		o["created_at"] = f.Clock.Now().Format(time.RFC3339Nano)

@@ -171,7 +171,7 @@ func (c *Call) isPage(resp *http.Response) bool {
 		return false
 	}
 	isRedirect := resp.StatusCode/100 == 3
-	return isRedirect || resp.StatusCode < 500 && mediaType(resp) == "text/html" && !isEmptyJSON(c.Last.body)
+	return isRedirect || resp.StatusCode < 500 && mediaType(resp) == "text/html" && !isEmptyJSON(c.Last.body) && !json.Valid(c.Last.body)
 }
 
 // isDamaged reports whether the body of a success can't be the API's.

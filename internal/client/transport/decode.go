@@ -32,24 +32,25 @@ func decode(body []byte, v any) error {
 	if err != nil && !isWrongType {
 		return err
 	}
-	of := fieldOf(reflect.TypeOf(v).Elem())
-	if isWrongType || lacks(map[string]any{}, of) != "" { // a response of this type has essential members
+	response := reflect.ValueOf(v).Elem()
+	if isPage := response.Kind() == reflect.Struct && response.FieldByName("Items").IsValid(); isPage {
+		var page struct{ Items json.RawMessage }
+		if json.Unmarshal(body, &page) == nil && page.Items == nil { // unlike null, which is an empty list
+			return errNoItems
+		}
+	}
+	if isWrongType {
 		var value any
 		dec := json.NewDecoder(bytes.NewReader(body))
 		dec.UseNumber()
 		_ = dec.Decode(&value) // it is valid
-		if name := lacks(value, of); name != "" {
-			return missingError(name)
-		}
-		if isWrongType {
-			converted, _ := json.Marshal(convert(value, of))
-			reflect.ValueOf(v).Elem().SetZero()
-			if json.Unmarshal(converted, v) != nil {
-				return err
-			}
+		converted, _ := json.Marshal(convert(value, fieldOf(response.Type())))
+		response.SetZero()
+		if json.Unmarshal(converted, v) != nil {
+			return err
 		}
 	}
-	setNull(reflect.ValueOf(v))
+	setNull(response)
 	return nil
 }
 
@@ -125,40 +126,8 @@ func whole(s string) any {
 	return s
 }
 
-// essential are the members without which a list would look empty, or a record would need an update in each plan. A
-// boolean that is missing is false.
-var essential = map[string]bool{"items": true, "ttl": true}
-
-// lacks returns the first essential member that an object, or an element of a list, lacks.
-func lacks(v any, f *api.Field) string {
-	if f == nil { // free-form
-		return ""
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, m := range f.Members {
-			member, ok := v[m.Name]
-			if essential[m.Name] && !ok {
-				return m.Name
-			}
-			if name := lacks(member, m); name != "" {
-				return name
-			}
-		}
-	case []any:
-		for _, element := range v {
-			if name := lacks(element, f.Element); name != "" {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
-// missingError is the name of a member that a response lacks.
-type missingError string
-
-func (e missingError) Error() string { return "the member " + string(e) + " is missing" }
+// errNoItems means that a page has no objects. Without the error, the list would look empty.
+var errNoItems = errors.New("the member items is missing")
 
 // mismatch returns how a successful response differs from the contract.
 func (c *Call) mismatch(resp *http.Response, err error) *ContractError {
@@ -172,8 +141,8 @@ func describe(resp *http.Response, err error) string {
 		found, _, _ := strings.Cut(wrong.Value, " ")
 		return fmt.Sprintf("the response is not what the API's contract says: %s is a JSON %s, not %s", cmp.Or(wrong.Field, "the whole"), found, typeName(wrong.Type))
 	}
-	if absent, ok := errors.AsType[missingError](err); ok {
-		return "the response is not what the API's contract says: " + absent.Error()
+	if errors.Is(err, errNoItems) {
+		return "the response is not what the API's contract says: " + err.Error()
 	}
 	if mediaType != "" && !strings.HasSuffix(mediaType, "json") {
 		return fmt.Sprintf("the response is %s, not the API's JSON; is the base URL right?", clean(mediaType, 60))

@@ -177,7 +177,10 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 	// The domain is charged from here on: its id goes into the state in any case.
 	a.domain, a.paymentURL = got.Domain, got.PaymentURL
 	if got.ID == "" {
-		if a.domain, err = a.client.Domains.Get(ctx, got.Name); err != nil {
+		a.domain, err = client.WaitFor(ctx, a.client,
+			func(ctx context.Context) (*api.Domain, error) { return a.client.Domains.Get(ctx, got.Name) },
+			func(*api.Domain) (bool, error) { return true, nil })
+		if err != nil {
 			addNotListed(diags, a.plan, err)
 			return
 		}
@@ -222,12 +225,16 @@ func (a *acquisition) applySettings(ctx context.Context) error {
 	return a.client.UpdateDomain(ctx, a.domain.ID, body)
 }
 
-// await waits until the registry registered the domain, and reports its last status. It stores
-// the domain as last read in a.domain.
+// await waits until the domain can be read, as the next plan does, and the registry registered it. It
+// reports the last status, and stores the domain as last read in a.domain.
 func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
-	last, err := client.WaitFor(ctx, a.client,
-		func(ctx context.Context) (*api.Domain, error) { return a.client.Domains.Get(ctx, a.domain.ID) },
-		func(d *api.Domain) (bool, error) { return d.Status != vocab.DomainPending, nil })
+	var last *api.Domain
+	var err error
+	if a.domain.Status == vocab.DomainPendingPayment {
+		last, err = a.read(ctx) // some APIs list it when it is paid, and the user learns where to pay when the apply ends
+	} else {
+		last, err = client.WaitFor(ctx, a.client, a.read, func(d *api.Domain) (bool, error) { return d.Status != vocab.DomainPending, nil })
+	}
 	if last != nil {
 		a.domain = last
 	}
@@ -235,9 +242,18 @@ func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	case a.refused(diags):
 	case a.domain.Status == vocab.DomainPendingPayment:
 		warnPayment(diags, a.plan, a.paymentURL)
-	case a.domain.Status == vocab.DomainPending && err != nil:
+	case err != nil && (a.domain.Status == vocab.DomainPending || client.IsNotFound(err)):
 		service.WarnNotReady(ctx, diags, "domain "+a.plan.display(), a.domain.Status, err)
 	}
+}
+
+// read reads the domain. The id in the response to a purchase may be another one than the domain's.
+func (a *acquisition) read(ctx context.Context) (*api.Domain, error) {
+	d, err := a.client.Domains.Get(ctx, a.domain.ID)
+	if client.IsNotFound(err) {
+		return a.client.Domains.Get(ctx, a.domain.Name)
+	}
+	return d, err
 }
 
 // refused adds an error if the registry refused the domain. A bought domain stays in

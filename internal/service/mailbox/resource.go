@@ -29,8 +29,10 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	}
 	// The mailbox exists from here on: its id goes into the state in any case.
 	service.ConfirmTargets(ctx, c, r.Walk(), []string{created.PrimaryEmail}, &resp.Diagnostics)
-	ready := r.AwaitReady(ctx, c, created, "mailbox "+created.PrimaryEmail, vocab.MailboxProvisioning, func(m *api.Mailbox) string { return m.Status }, &resp.Diagnostics)
-	plan.flatten(ready)
+	if created.Status == vocab.MailboxProvisioning {
+		created = r.AwaitReady(ctx, c, created, "mailbox "+created.PrimaryEmail, vocab.MailboxProvisioning, func(m *api.Mailbox) string { return m.Status }, &resp.Diagnostics)
+	}
+	plan.flatten(created)
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
