@@ -34,6 +34,8 @@ type createSpec[T any] struct {
 	// id returns the id in a response, or "" without an object. Nil: every response is
 	// complete.
 	id func(*T) string
+	// hasSecret reports whether a response contains the secret of a secret create.
+	hasSecret func(*T) bool
 	// find searches the lists for the requested object. Nil: there is no list.
 	find func(context.Context) ([]T, error)
 	// same reports whether a found object is as requested. Nil: every object is.
@@ -75,7 +77,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			}
 			return v, call, nil
 		case cause == nil:
-			cause = c.differs("the response holds no whole object (request id %s)", call.RequestID)
+			cause = c.differs(op.Spec, "the response lacks the created object or a part of it (request id %s)", call.RequestID)
 		// The effect on a broken embedded account can only be read once the account is repaired.
 		case errors.Is(cause, ErrEmbedded):
 			return nil, call, cause
@@ -229,5 +231,5 @@ func (spec *createSpec[T]) isComplete(v *T) bool {
 		return true
 	}
 	id := spec.id(v)
-	return id != "" && id != "0" && lacks(v) == ""
+	return id != "" && id != "0" && lacks(v) == "" && (!spec.secret || spec.hasSecret(v))
 }

@@ -87,7 +87,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 		if len(found) == 0 {
 			return nil, &UnknownOutcomeError{
 				Operation: api.PurchaseDomains.ID, Object: name, Effect: "the domain may have been bought", Lookup: err,
-				Cause: c.differs("the status of the purchase is %q, which the API's contract lacks", transport.Clean(r.Status)),
+				Cause: c.differs(api.PurchaseDomains.Spec, "the status of the purchase is %q, which the API's contract lacks", transport.Clean(r.Status)),
 				Check: checkPurchase,
 			}
 		}

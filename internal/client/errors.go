@@ -88,9 +88,9 @@ func unsupported(kind error, s api.Spec, object string) error {
 	return fmt.Errorf("%w (operation %s)", kind, transport.Subject(s.ID, object))
 }
 
-// differs returns the error about a difference of the host from the contract.
-func (c *Client) differs(format string, args ...any) error {
-	return &ContractError{Difference: fmt.Sprintf(format, args...), BaseURL: c.transport.BaseURL}
+// differs returns the error about a difference of the host from the contract, in the response to an operation.
+func (c *Client) differs(s api.Spec, format string, args ...any) error {
+	return &ContractError{Difference: fmt.Sprintf(format, args...), BaseURL: c.transport.BaseURL, InChange: s.Changes()}
 }
 
 // AmbiguousError says that several objects match one description.

@@ -37,7 +37,7 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 			}
 			for i := range p.Items {
 				if name := lacks(&p.Items[i]); name != "" {
-					return nil, c.differs("%s: the list holds an object without the member %s", op.ID, name)
+					return nil, c.differs(op.Spec, "%s: the list holds an object without the member %s", op.ID, name)
 				}
 			}
 			return p, nil

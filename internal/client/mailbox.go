@@ -47,7 +47,7 @@ func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error)
 	case err != nil:
 		return 0, err
 	case len(page.Items) > 0 && !inDomain(&page.Items[0], domain): // an API may ignore the filter
-		return 0, c.differs("%s: this API does not filter by domain", api.ListMailboxes.ID)
+		return 0, c.differs(api.ListMailboxes.Spec, "%s: this API does not filter by domain", api.ListMailboxes.ID)
 	}
 	return page.Total, nil
 }

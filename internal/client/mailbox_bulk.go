@@ -139,13 +139,13 @@ func (b *bulkCreate) report(ctx context.Context, r *api.CreatedMailboxes, call *
 	}
 }
 
-// isComplete reports whether a response contains each item once, with the mailbox of its
+// isComplete reports whether a response contains each item once, with the whole mailbox of its
 // address.
 func (b *bulkCreate) isComplete(r *api.CreatedMailboxes) bool {
 	reported := map[int]bool{}
 	for i := range r.Created {
 		item := &r.Created[i]
-		if item.Index < 0 || item.Index >= len(b.items) || item.Mailbox.ID == "" || localPartKey(item.Mailbox.LocalPart) != b.items[item.Index].key {
+		if item.Index < 0 || item.Index >= len(b.items) || item.Mailbox.ID == "" || lacks(&item.Mailbox) != "" || localPartKey(item.Mailbox.LocalPart) != b.items[item.Index].key {
 			return false
 		}
 		reported[item.Index] = true

@@ -46,6 +46,7 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 		object:    body.Name + " of " + scope.String(),
 		redact:    []string{api.Value(body.Value)},
 		id:        func(p *api.CreatedMasterPassword) string { return p.ID },
+		hasSecret: func(p *api.CreatedMasterPassword) bool { return api.Value(p.GeneratedSecret) != "" },
 		createdAt: func(p *api.CreatedMasterPassword) string { return p.CreatedAt },
 		facts:     facts{secret: body.Generate},
 		same:      func(p *api.CreatedMasterPassword) bool { return p.Name == body.Name },

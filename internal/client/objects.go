@@ -153,7 +153,7 @@ func read[Req, T any](ctx context.Context, k *Objects[T], op api.Operation[Req, 
 				return nil, fmt.Errorf("the response to %s holds another object, with the id %s; look for a cache between here and the API, and run Terraform again", transport.Subject(op.ID, key), k.cache.ID(v))
 			}
 			if name := lacks(v); name != "" {
-				return nil, k.client.differs("the response to %s lacks the member %s", transport.Subject(op.ID, key), name)
+				return nil, k.client.differs(op.Spec, "the response to %s lacks the member %s", transport.Subject(op.ID, key), name)
 			}
 			return v, nil
 		}
@@ -183,7 +183,7 @@ func (k *Objects[T]) isNamed(v *T, key string) bool {
 // requireID refuses a response without an object, for example an empty response.
 func (c *Client) requireID(s api.Spec, key, id string) error {
 	if id == "" || id == "0" {
-		return c.differs("the response to %s holds no object", transport.Subject(s.ID, key))
+		return c.differs(s, "the response to %s holds no object", transport.Subject(s.ID, key))
 	}
 	return nil
 }
@@ -205,7 +205,10 @@ func lacks(object any) string {
 	case *api.Forwarding:
 		members = []member{{"target_email", v.TargetEmail == ""}}
 	case *api.Mailbox:
-		members = []member{{"local_part", v.LocalPart == ""}, {"primary_email", v.PrimaryEmail == ""}, {"first_name", v.FirstName == ""}, {"last_name", v.LastName == ""}}
+		members = []member{
+			{"local_part", v.LocalPart == ""}, {"domain_name", v.DomainName == ""}, {"primary_email", v.PrimaryEmail == ""},
+			{"first_name", v.FirstName == ""}, {"last_name", v.LastName == ""},
+		}
 	case *api.MasterPassword:
 		members = []member{{"name", v.Name == ""}}
 	case *api.ServiceAccount:

@@ -31,6 +31,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 	a, _, err := create(ctx, c, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, createSpec[api.CreatedServiceAccount]{
 		object:    body.Name,
 		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
+		hasSecret: func(a *api.CreatedServiceAccount) bool { return a.Token != "" },
 		createdAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
 		facts:     facts{secret: true},
 		find: func(ctx context.Context) (withoutToken []api.CreatedServiceAccount, err error) {

@@ -74,7 +74,7 @@ func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	l.requests = append(l.requests, r.Method)
 	next := l.Service.Client().Transport
-	if l.host.request != nil || l.host.response != nil {
+	if l.host.request != nil || l.host.response != nil || l.host.refuse != nil {
 		return l.host.roundTrip(r, next)
 	}
 	if l.timesOut == "" || len(l.requests) != l.at {

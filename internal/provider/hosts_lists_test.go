@@ -3,8 +3,10 @@ package provider_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // hostsOfLists returns hosts for the questions of the guide about lists.
@@ -27,6 +29,11 @@ func hostsOfLists() map[string]map[string]host {
 			"data around each response": whole(func(v any) any { return map[string]any{"data": v} }).failing(pointsToProxy),
 		},
 		"parameters": {
+			"page counts from 0": query(func(q map[string][]string) {
+				if n, err := strconv.Atoi(strings.Join(q["page"], "")); err == nil {
+					q["page"] = []string{strconv.Itoa(n + 1)}
+				}
+			}).failing(pointsToProxy),
 			"page is ignored": query(func(q map[string][]string) { delete(q, "page"); q["page_size"] = []string{"1"} }).failing(pointsToProxy),
 		},
 		"largest page": {
@@ -43,7 +50,7 @@ func hostsOfLists() map[string]map[string]host {
 			"missing":   page(func(p map[string]any) { delete(p, "total") }),
 			"too small": page(func(p map[string]any) { p["total"] = 0 }),
 			"too large": page(func(p map[string]any) { p["total"] = 1000 }).failing(pointsToProxy),
-			"a string":  page(func(p map[string]any) { p["total"] = fmt.Sprint(p["total"]) }),
+			"a string":  named(func(v any) any { return fmt.Sprint(v) }, "total"),
 		},
 		"filters, `search`": {
 			"ignored": query(func(q map[string][]string) {
@@ -53,39 +60,103 @@ func hostsOfLists() map[string]map[string]host {
 					}
 				}
 			}).spelling("purchase_price"),
+			"a search finds nothing": body(func(r *http.Request, a *answer) {
+				if r.URL.Query().Get("search") != "" && a.succeeded() {
+					a.edit(func(v any) any {
+						p, _ := v.(map[string]any)
+						p["items"], p["total"] = []any{}, 0
+						return p
+					})
+				}
+			}).failing(`exists|already|import`),
 		},
 		"time until a new object is listed": {
-			"2 requests": lagging(2).spelling("created_at", "updated_at", "outbound_routing_ready", "status"),
-			"6 requests": lagging(6).failing(`can't be found yet|not found|no such object|import|does not show it yet`).spelling("created_at", "updated_at", "outbound_routing_ready", "status"),
+			"2 requests": lagging(2, 0).spelling(lateAttributes...),
+			"6 requests": lagging(6, 0).failing(isLate).spelling(lateAttributes...),
+			"a minute":   lagging(0, time.Minute).failing(isLate).spelling(lateAttributes...),
+			"an hour":    lagging(0, time.Hour).failing(isLate).spelling(lateAttributes...),
 		},
 	}
 }
 
-// lagging is a host whose reads show an object only some requests after its create.
-func lagging(requests int) host {
-	var hidden int
+// isLate matches the errors of a create whose lookups do not find the object in time.
+const isLate = `can't be found yet|not found|no such object|import|does not show it yet`
+
+var lateAttributes = []string{"created_at", "updated_at", "outbound_routing_ready", "status"}
+
+// lagging is a host whose reads show a new object only after a number of requests or some time. The next plan
+// comes later than that, unless the object costs money.
+func lagging(requests int, wait time.Duration) host {
+	type hidden struct {
+		requests int
+		until    time.Time
+	}
+	late := map[string]*hidden{}
+	isHidden := func(id any, now time.Time) bool {
+		h := late[fmt.Sprint(id)]
+		return h != nil && (h.requests > 0 || now.Before(h.until))
+	}
 	h := body(func(r *http.Request, a *answer) {
+		now, _ := http.ParseTime(a.header.Get("Date"))
 		if isCreate(r) && a.succeeded() {
-			hidden = requests
-		}
-		if hidden--; r.Method != http.MethodGet || hidden < 0 || !a.succeeded() {
+			ids(a.body, func(id string) {
+				if late[id] == nil {
+					late[id] = &hidden{requests, now.Add(wait)}
+				}
+			})
 			return
 		}
-		if rest := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/public/accounts/"), "/"); len(rest) > 2 && rest[1] != "auth" {
-			a.status, a.body = 404, []byte(`{"detail":[{"loc":["path"],"msg":"no such object","type":"not_found"}]}`)
+		if r.Method != http.MethodGet || !a.succeeded() {
 			return
 		}
 		a.edit(func(v any) any {
-			if p, ok := v.(map[string]any); ok {
-				if items, _ := p["items"].([]any); len(items) > 0 {
-					p["items"], p["total"] = items[:len(items)-1], len(items)-1
-				}
+			p, ok := v.(map[string]any)
+			if !ok {
+				return v
+			}
+			if isHidden(p["id"], now) {
+				a.status = http.StatusNotFound
+				v = map[string]any{"detail": []any{map[string]any{"loc": []string{"path"}, "msg": "no such object", "type": "not_found"}}}
+			}
+			if items, ok := p["items"].([]any); ok {
+				shown := slices.DeleteFunc(slices.Clone(items), func(item any) bool {
+					o, _ := item.(map[string]any)
+					return isHidden(o["id"], now)
+				})
+				total, _ := strconv.Atoi(fmt.Sprint(p["total"]))
+				p["items"], p["total"] = shown, total-len(items)+len(shown)
 			}
 			return v
 		})
+		for _, h := range late {
+			h.requests--
+		}
 	})
-	h.settle = func() { hidden = 0 }
+	h.settle = func() { clear(late) }
 	return h
+}
+
+// ids calls a function with each id in a response to a create.
+func ids(body []byte, each func(id string)) {
+	(&answer{body: body}).edit(func(v any) any {
+		var walk func(v any)
+		walk = func(v any) {
+			switch v := v.(type) {
+			case map[string]any:
+				for name, member := range v {
+					if walk(member); name == "id" && member != nil {
+						each(fmt.Sprint(member))
+					}
+				}
+			case []any:
+				for _, element := range v {
+					walk(element)
+				}
+			}
+		}
+		walk(v)
+		return v
+	})
 }
 
 func refusePageSize(code int, text string) func(r *http.Request, a *answer) {

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -21,6 +22,10 @@ func hostsOfNames() map[string]map[string]host {
 		"member with the state of a verification": {
 			"missing": named(remove, "verification_state", "verification_required").spelling("verification_state", "verification_required"),
 		},
+		"member with the kind of a redirect": {
+			"missing":      named(remove, "redirect_mode").spelling("redirect_mode"),
+			"another name": members(func(_ string, v any) any { return v }).renaming("redirect_mode", "redirect_type").spelling("redirect_mode"),
+		},
 		"further members": {
 			"an object": members(func(_ string, v any) any {
 				if o, ok := v.(map[string]any); ok {
@@ -37,8 +42,16 @@ func hostsOfNames() map[string]map[string]host {
 				}
 				return v
 			}, "active", "verification_required", "auto_renew", "outbound_routing_ready", "is_system_managed"),
-			"ttl":   named(remove, "ttl").failing(pointsToProxy),
-			"times": times(func(time.Time) any { return absent }).spelling("created_at", "updated_at", "expires_at", "verification_sent_at", "verification_expires_at"),
+			"id":                  named(remove, "id").failing(pointsToProxy),
+			"name":                named(remove, "name").failing(pointsToProxy).spelling("name"),
+			"domain_name":         named(remove, "domain_name").failing(pointsToProxy).spelling("purchase_price"),
+			"domain_id":           named(remove, "domain_id").spelling("domain_id"),
+			"parts of an address": named(remove, "local_part", "target_email").failing(pointsToProxy),
+			"primary_email":       named(remove, "primary_email").failing(pointsToProxy),
+			"names of people":     named(remove, "first_name", "last_name").failing(pointsToProxy),
+			"type and value":      named(remove, "type", "value").failing(pointsToProxy).spelling("type"),
+			"ttl":                 named(remove, "ttl").failing(pointsToProxy),
+			"times":               times(func(time.Time) any { return absent }).spelling(timeAttributes...),
 		},
 		"no value": {
 			"missing": members(func(_ string, v any) any {
@@ -79,6 +92,12 @@ func hostsOfNames() map[string]map[string]host {
 				}
 				return v
 			}),
+			"objects": members(func(_ string, v any) any {
+				if n, ok := v.(json.Number); ok {
+					return map[string]any{"value": n}
+				}
+				return v
+			}).failing(pointsToProxy),
 			"booleans as strings": members(func(_ string, v any) any {
 				if b, ok := v.(bool); ok {
 					return strconv.FormatBool(b)
@@ -87,6 +106,7 @@ func hostsOfNames() map[string]map[string]host {
 			}),
 		},
 		"ids": {
+			"of records as strings": atPath("/dns-records", named(func(v any) any { return fmt.Sprint(v) }, "id")),
 			"in upper case": members(func(_ string, v any) any {
 				if s, ok := v.(string); ok && api.IsID(s) {
 					return strings.ToUpper(s)
@@ -98,6 +118,8 @@ func hostsOfNames() map[string]map[string]host {
 			"without fractions": times(func(at time.Time) any { return at.Truncate(time.Second).Format(time.RFC3339) }),
 			"with an offset":    times(func(at time.Time) any { return at.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano) }),
 			"without a zone":    times(func(at time.Time) any { return at.Format("2006-01-02T15:04:05.000000") }),
+			"in milliseconds":   times(func(at time.Time) any { return at.UnixMilli() }).spelling(timeAttributes...),
+			"in words":          times(func(at time.Time) any { return at.Format(time.RFC1123) }).spelling(timeAttributes...),
 			"with a space":      times(func(at time.Time) any { return at.Format("2006-01-02 15:04:05+00:00") }),
 			"numbers":           times(func(at time.Time) any { return at.Unix() }),
 		},
@@ -109,6 +131,8 @@ func hostsOfNames() map[string]map[string]host {
 		},
 	}
 }
+
+var timeAttributes = []string{"created_at", "updated_at", "expires_at", "verification_sent_at", "verification_expires_at"}
 
 // upper writes names of domains and addresses in upper case.
 func upper() host {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // hostsOfStatuses returns hosts for the questions of the guide about status codes.
@@ -31,20 +32,31 @@ func hostsOfStatuses() map[string]map[string]host {
 			}).failing(pointsToProxy),
 		},
 		"response to a create": {
+			"only the id": body(func(r *http.Request, a *answer) {
+				if isCreate(r) && a.succeeded() && !strings.HasSuffix(r.URL.Path, "/purchase") {
+					a.edit(func(v any) any {
+						if o, ok := v.(map[string]any); ok && o["id"] != nil {
+							return map[string]any{"id": o["id"]}
+						}
+						return v
+					})
+				}
+			}).failing(pointsToProxy).only("service_account|master_password").spelling("created_at", "updated_at"),
 			"202 without a body": body(func(r *http.Request, a *answer) {
 				if isCreate(r) && a.succeeded() {
 					a.status, a.body = 202, nil
 				}
-			}).failing(pointsToProxy),
+			}).failing(pointsToProxy).only("service_account|master_password"),
 			"201 without a body": body(func(r *http.Request, a *answer) {
 				if isCreate(r) && a.succeeded() {
 					a.body = nil
 				}
-			}).failing(pointsToProxy),
+			}).failing(pointsToProxy).only("service_account|master_password"),
 		},
 		"invalid request": {
 			"400": status(map[int]int{422: 400}),
 			"500": status(map[int]int{422: 500}),
+			"418": status(map[int]int{422: 418}),
 		},
 		"no such object": {
 			"403": status(map[int]int{404: 403}).failing(`403`).spelling("purchase_price"),
@@ -54,7 +66,12 @@ func hostsOfStatuses() map[string]map[string]host {
 			"400": status(map[int]int{409: 400}),
 			"422": status(map[int]int{409: 422}),
 		},
+		"too many requests": {
+			"without Retry-After": everySecond(429, `{"detail":"Too many requests"}`),
+			"a page":              everySecond(429, "<html>Slow down</html>"),
+		},
 		"body of an error": {
+			"a page":          errorsAs(func(msg string) string { return "<html>" + msg + "</html>" }),
 			"a text in JSON":  errorsAs(func(msg string) string { return fmt.Sprintf(`{"error":%q}`, msg) }),
 			"an object":       errorsAs(func(msg string) string { return fmt.Sprintf(`{"error":{"code":17,"message":%q}}`, msg) }),
 			"problem details": errorsAs(func(msg string) string { return fmt.Sprintf(`{"title":"Refused","detail":%q,"status":400}`, msg) }),
@@ -70,6 +87,7 @@ func hostsOfStatuses() map[string]map[string]host {
 		"media type": {
 			"application/problem+json": contentType("application/problem+json"),
 			"text/json":                contentType("text/json; charset=UTF-8"),
+			"text/html":                contentType("text/html; charset=utf-8"),
 			"text/plain":               contentType("text/plain; charset=utf-8"),
 			"none":                     contentType(""),
 			"with a byte order mark": body(func(_ *http.Request, a *answer) {
@@ -121,4 +139,15 @@ func redirectTo(where string) host {
 		a.status, a.body = http.StatusMovedPermanently, nil
 		a.header.Set("Location", u.String())
 	})
+}
+
+// everySecond refuses every second request.
+func everySecond(status int, text string) host {
+	n := 0
+	return host{refuse: func(*http.Request) *answer {
+		if n++; n%2 == 0 {
+			return nil
+		}
+		return &answer{status, http.Header{}, []byte(text)}
+	}}
 }

@@ -16,11 +16,15 @@ import (
 type host struct {
 	// request changes a request; nil: none.
 	request func(r *http.Request)
+	// refuse returns a response in place of the server's, or nil; nil: every request is passed on.
+	refuse func(r *http.Request) *answer
 	// response changes a response; nil: none.
 	response func(r *http.Request, a *answer)
 	// fails matches the errors that are allowed; "": every walk works.
 	fails string
-	// settle, if set, is called before a plan: time has passed since the apply.
+	// failsFor matches the kinds for which fails is allowed; "": every kind.
+	failsFor string
+	// settle, if set, is called before a plan of an object that costs no money: time has passed since the apply.
 	settle func()
 	// spells are attributes that may have other values than on our server.
 	spells []string
@@ -38,15 +42,23 @@ func (h host) roundTrip(r *http.Request, next http.RoundTripper) (*http.Response
 	if h.request != nil {
 		h.request(r)
 	}
-	resp, err := next.RoundTrip(r)
-	if err != nil || h.response == nil {
-		return resp, err
+	var a *answer
+	if h.refuse != nil {
+		a = h.refuse(r)
 	}
-	a := &answer{status: resp.StatusCode, header: resp.Header}
-	if a.body, err = io.ReadAll(resp.Body); err != nil {
-		return nil, err
+	if a == nil {
+		resp, err := next.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		a = &answer{status: resp.StatusCode, header: resp.Header}
+		if a.body, err = io.ReadAll(resp.Body); err != nil {
+			return nil, err
+		}
 	}
-	h.response(r, a)
+	if h.response != nil {
+		h.response(r, a)
+	}
 	a.header.Del("Content-Length")
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: r}, nil
 }
@@ -146,6 +158,8 @@ func remove(any) any { return absent }
 
 func (h host) failing(pattern string) host { h.fails = pattern; return h }
 
+func (h host) only(kinds string) host { h.failsFor = kinds; return h }
+
 func (h host) spelling(attributes ...string) host { h.spells = attributes; return h }
 
 func query(change func(q map[string][]string)) host {
@@ -179,5 +193,51 @@ func atPath(suffix string, h host) host {
 			change(r, a)
 		}
 	}
+	return h
+}
+
+// compose returns a host with the differences of several hosts. The first one is the nearest to the server.
+func compose(all ...host) host {
+	var fails []string
+	h := host{
+		request: func(r *http.Request) {
+			for _, one := range slices.Backward(all) {
+				if one.request != nil {
+					one.request(r)
+				}
+			}
+		},
+		refuse: func(r *http.Request) *answer {
+			for _, one := range all {
+				if one.refuse != nil {
+					if a := one.refuse(r); a != nil {
+						return a
+					}
+				}
+			}
+			return nil
+		},
+		response: func(r *http.Request, a *answer) {
+			for _, one := range all {
+				if one.response != nil {
+					one.response(r, a)
+				}
+			}
+		},
+		settle: func() {
+			for _, one := range all {
+				if one.settle != nil {
+					one.settle()
+				}
+			}
+		},
+	}
+	for _, one := range all {
+		h.spells = append(h.spells, one.spells...)
+		if one.fails != "" {
+			fails = append(fails, one.fails)
+		}
+	}
+	h.fails = strings.Join(fails, "|")
 	return h
 }

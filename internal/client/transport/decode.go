@@ -18,10 +18,15 @@ import (
 type ContractError struct {
 	Difference string
 	BaseURL    string // of the host
+	InChange   bool   // the request changes something, so that no plan shows the difference
 }
 
 func (e *ContractError) Error() string {
-	return fmt.Sprintf("%s; to see each difference of this host, run mailhostd proxy --upstream %s --read-only -- terraform plan", e.Difference, e.BaseURL)
+	command := "run mailhostd proxy --upstream " + e.BaseURL + " --read-only -- terraform plan"
+	if e.InChange {
+		command = "apply a small module that buys nothing: mailhostd proxy --upstream " + e.BaseURL + " -- terraform apply"
+	}
+	return e.Difference + "; to see each difference of this host, " + command
 }
 
 // decode decodes the body of a success. It accepts a number or a boolean as text, a text as a number, and an empty
@@ -131,7 +136,7 @@ var errNoItems = errors.New("the member items is missing")
 
 // mismatch returns how a successful response differs from the contract.
 func (c *Call) mismatch(resp *http.Response, err error) *ContractError {
-	return &ContractError{describe(resp, err), c.t.BaseURL}
+	return &ContractError{describe(resp, err), c.t.BaseURL, c.spec.Changes()}
 }
 
 // describe explains why a successful response is unreadable, without quoting a secret.

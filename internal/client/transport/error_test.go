@@ -126,7 +126,7 @@ func TestUnreadableResponses(t *testing.T) {
 
 // TestTolerantReading checks that unneeded fields may be added or missing.
 func TestTolerantReading(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 206, Text: `{"id":"m","local_part":"m","primary_email":"m@example.com","first_name":"M","last_name":"M","status":"sleeping","new":{"a":1},"aliases":null,"workspace_id":null` + strings.Repeat(" ", 1<<17) + "}"})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 206, Text: `{"id":"m","local_part":"m","domain_name":"example.com","primary_email":"m@example.com","first_name":"M","last_name":"M","status":"sleeping","new":{"a":1},"aliases":null,"workspace_id":null` + strings.Repeat(" ", 1<<17) + "}"})
 	m, err := newClient(t, f).Mailboxes.Get(t.Context(), "m")
 	assert.Check(t, err == nil && m.Status == "sleeping", "%+v, %v", m, err)
 }

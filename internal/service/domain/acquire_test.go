@@ -267,7 +267,7 @@ func TestPurchaseWithoutID(t *testing.T) {
 				next.ServeHTTP(w, r)
 			}
 		}))
-		o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+		o, diags := p.Apply(t.Context(), domainType, attributes("example.com", map[string]any{"timeouts": map[string]any{"create": "5s"}}), nil)
 		if hasID || isListed {
 			assert.Check(t, len(diags) == 0 && o.Text("id") == get(t, s, "example.com").ID, "the state has %s: %s", o.State, acctest.Render(diags))
 		} else {
