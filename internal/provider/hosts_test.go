@@ -318,7 +318,7 @@ func (l *hostLife) create() {
 		if state[l.name+hostAddress].Current == nil && l.empty != l.content && l.account() == l.content && !regexp.MustCompile(`may have been|import|secret|exists already`).MatchString(first+err.Error()) {
 			l.t.Errorf("the create's object exists, but the state lacks it: %v", err)
 		}
-		if text := err.Error(); isTainted.MatchString(text) || mayExist.MatchString(text) && !hasKey(l.name) && l.name != "mailhost_dedicated_ip" {
+		if text := err.Error(); isTainted.MatchString(text) || mayExist.MatchString(text) && !hasKey(l.name) && (l.name != "mailhost_dedicated_ip" || strings.Contains(text, "does not show it yet")) {
 			return // the next apply replaces it, or the user looks for it first
 		}
 		if state, err = l.run(config, state); err == nil {
