@@ -205,10 +205,7 @@ func lacks(object any) string {
 	case *api.Forwarding:
 		members = []member{{"target_email", v.TargetEmail == ""}}
 	case *api.Mailbox:
-		members = []member{
-			{"local_part", v.LocalPart == ""}, {"domain_name", v.DomainName == ""}, {"primary_email", v.PrimaryEmail == ""},
-			{"first_name", v.FirstName == ""}, {"last_name", v.LastName == ""},
-		}
+		members = []member{{"local_part", v.LocalPart == ""}, {"domain_name", v.DomainName == ""}, {"primary_email", v.PrimaryEmail == ""}}
 	case *api.MasterPassword:
 		members = []member{{"name", v.Name == ""}}
 	case *api.ServiceAccount:

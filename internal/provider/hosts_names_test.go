@@ -48,7 +48,6 @@ func hostsOfNames() map[string]map[string]host {
 			"domain_id":           named(remove, "domain_id").spelling("domain_id"),
 			"parts of an address": named(remove, "local_part", "target_email").failing(pointsToProxy),
 			"primary_email":       named(remove, "primary_email").failing(pointsToProxy),
-			"names of people":     named(remove, "first_name", "last_name").failing(pointsToProxy),
 			"type and value":      named(remove, "type", "value").failing(pointsToProxy).spelling("type"),
 			"ttl":                 named(remove, "ttl").failing(pointsToProxy),
 			"times":               times(func(time.Time) any { return absent }).spelling(timeAttributes...),

@@ -140,7 +140,7 @@ var essential = map[string]Object{
 	"dns-records":      {"name": "@", "type": "TXT", "value": "x", "ttl": 3600},
 	"domains":          {"name": "example.com"},
 	"forwarding":       {"target_email": "x@example.com"},
-	"mailboxes":        {"local_part": "x", "domain_name": "example.com", "primary_email": "x@example.com", "first_name": "Jane", "last_name": "Doe"},
+	"mailboxes":        {"local_part": "x", "domain_name": "example.com", "primary_email": "x@example.com"},
 	"service-accounts": {"name": "x"},
 }
 
