@@ -261,7 +261,7 @@ func (c *comparison) bulk(response object) {
 	for i := range int64(len(items)) {
 		delete(reported, i)
 	}
-	received := ""
+	var received string
 	switch {
 	case twice:
 		received = "an item twice"

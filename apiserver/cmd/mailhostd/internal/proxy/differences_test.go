@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -389,9 +390,7 @@ func judge(t *testing.T, tour []exchange, host ...difference) proxy.Report {
 			}
 		}
 		out.header.Del("Content-Length")
-		for name, values := range out.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), out.header)
 		w.WriteHeader(out.status)
 		_, _ = io.WriteString(w, out.body)
 	}))
