@@ -48,8 +48,8 @@ type ListRequest struct {
 // Page is one page of a list, ordered by creation time and then by id.
 type Page[T any] struct {
 	Items    []T `json:"items" nullable:"false" doc:"The objects of this page"`
-	Page     int `json:"page" minimum:"1" doc:"Current one-based page number"`
-	PageSize int `json:"page_size" minimum:"1" maximum:"1000" doc:"Maximum number of items on a page"`
+	Page     int `json:"page" doc:"Current one-based page number"`
+	PageSize int `json:"page_size" doc:"Maximum number of items on a page"`
 	Total    int `json:"total" minimum:"0" doc:"Total number of matching items"`
 }
 

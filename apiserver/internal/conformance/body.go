@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +12,15 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // inBody begins the place of a difference in a body. A JSON pointer follows, with * for each index.
@@ -63,8 +67,34 @@ func (c *comparison) body(documented response) {
 	}
 	c.duplicate(body)
 	c.validate(documented.schema, value)
+	if c.Status >= http.StatusBadRequest {
+		c.typeOfError(value)
+	}
 	if c.Status/100 == 2 && c.operation.ID != "" {
 		c.rules(value)
+	}
+}
+
+// statusOfType contains the status codes that belong to a type of error. Any other type is one of a 422.
+var statusOfType = map[string]int{
+	api.TypeNotAuthenticated: http.StatusUnauthorized, api.TypeInvalidToken: http.StatusUnauthorized, api.TypeTokenExpired: http.StatusUnauthorized,
+	api.TypeTokenRevoked: http.StatusUnauthorized, api.TypePermissionDenied: http.StatusForbidden, api.TypeAccountCancelled: http.StatusForbidden,
+	api.TypeNotFound: http.StatusNotFound, api.TypeConflict: http.StatusConflict, api.TypePayloadTooLarge: http.StatusRequestEntityTooLarge,
+	api.TypeUnsupportedMedia: http.StatusUnsupportedMediaType, api.TypeRateLimited: http.StatusTooManyRequests,
+	api.TypeInternal: http.StatusInternalServerError, api.TypeUnavailable: http.StatusServiceUnavailable,
+}
+
+// typeOfError checks that the type of an error belongs to its status, if both are the contract's.
+func (c *comparison) typeOfError(value any) {
+	o, _ := value.(object)
+	problems, _ := o["detail"].([]any)
+	if len(c.found) > 0 || len(problems) == 0 {
+		return
+	}
+	problem, _ := problems[0].(object)
+	name, _ := problem["type"].(string)
+	if want := cmp.Or(statusOfType[name], http.StatusUnprocessableEntity); want != c.Status && Documents(c.operation, want) {
+		c.differ("status", strconv.Itoa(want)+", because of the type "+name, strconv.Itoa(c.Status))
 	}
 }
 
@@ -77,11 +107,7 @@ func (c *comparison) otherError() (members string, ok bool) {
 	if c.Status < http.StatusBadRequest || !isObject || isList || len(o) == 0 || len(o) == 1 && o["detail"] != nil {
 		return "", false
 	}
-	names := slices.Sorted(maps.Keys(o))
-	for i, name := range names {
-		names[i] = strings.TrimPrefix(pointer([]string{name}), "/")
-	}
-	return strings.Join(names, ", "), true
+	return namesOf(o), true
 }
 
 // validate adds the differences of a value from a schema.
@@ -168,6 +194,10 @@ func (c *comparison) invalid(e *jsonschema.ValidationError, root any) {
 	seen := map[string]bool{}
 	for _, leaf := range leaves {
 		place := strings.Join(leaf.InstanceLocation, "\x00")
+		if seen["foreign "+place] || c.foreign(leaf, leaves, valueAt(root, leaf.InstanceLocation)) {
+			seen["foreign "+place] = true
+			continue
+		}
 		if isWhole := rank(leaf) > 0; isWhole && seen[place] {
 			continue
 		} else if isWhole || rank(leaf) == 0 && isType(leaf) {
@@ -175,6 +205,35 @@ func (c *comparison) invalid(e *jsonschema.ValidationError, root any) {
 		}
 		c.leaf(leaf, valueAt(root, leaf.InstanceLocation))
 	}
+}
+
+// foreign adds one difference for an object without any member of the contract, such as {"data": …} around another
+// one, and reports whether leaf is a part of it.
+func (c *comparison) foreign(leaf *jsonschema.ValidationError, leaves []*jsonschema.ValidationError, value any) bool {
+	members, isObject := value.(object)
+	required, lacksSome := leaf.ErrorKind.(*kind.Required)
+	isUnknown := len(members) == 0 || slices.ContainsFunc(leaves, func(other *jsonschema.ValidationError) bool {
+		unknown, ok := other.ErrorKind.(*kind.AdditionalProperties)
+		return ok && len(unknown.Properties) == len(members) && slices.Equal(other.InstanceLocation, leaf.InstanceLocation)
+	})
+	if !isObject || !lacksSome || !isUnknown || len(required.Missing) < 2 {
+		return false
+	}
+	place := inBody
+	if len(leaf.InstanceLocation) > 0 {
+		place += " " + pointer(leaf.InstanceLocation)
+	}
+	c.differ(place, "an object with "+strings.Join(required.Missing, ", "), "an object with "+cmp.Or(namesOf(members), "no member"))
+	return true
+}
+
+// namesOf lists the members of an object.
+func namesOf(o object) string {
+	names := slices.Sorted(maps.Keys(o))
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(pointer([]string{name}), "/")
+	}
+	return strings.Join(names, ", ")
 }
 
 func leavesOf(e *jsonschema.ValidationError, leaves []*jsonschema.ValidationError) []*jsonschema.ValidationError {
@@ -244,7 +303,11 @@ func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
 	case *kind.Pattern:
 		c.differ(place, patterns[k.Want], shape(k.Got))
 	case *kind.MinLength, *kind.MaxLength:
-		c.differ(place, lengthOf(e), "another length")
+		received := "another length"
+		if value == "" {
+			received = emptyText
+		}
+		c.differ(place, lengthOf(e), received)
 	case *kind.Minimum:
 		c.differ(place, "at least "+k.Want.RatString(), "a smaller number")
 	case *kind.Maximum:

@@ -72,11 +72,10 @@ func Check(s api.Spec, e Exchange) []Difference {
 	case ok:
 	case e.Status >= http.StatusBadRequest:
 		documented = theDocument().unexpected
+		c.differ("status", StatusesOf(s), strconv.Itoa(e.Status))
 	default:
 		documented = theDocument().responses[s.ID][s.Status]
-	}
-	if !ok {
-		c.differ("status", StatusesOf(s), strconv.Itoa(e.Status))
+		c.differ("status", strconv.Itoa(s.Status)+" for a success", strconv.Itoa(e.Status))
 	}
 	c.headers(documented)
 	if e.Request.Method != http.MethodHead && !e.Compressed {

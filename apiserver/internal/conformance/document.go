@@ -113,20 +113,21 @@ var formats = map[string]struct {
 // The patterns of strings in a response, with their meaning.
 const (
 	lowerCase = `^[^A-Z\x{80}-\x{10FFFF}]*$`
+	hostName  = `^[^A-Z\x{80}-\x{10FFFF}]*[^A-Z\x{80}-\x{10FFFF}.]$`
 	amount    = `^[0-9]+(\.[0-9]+)?$`
 	digits    = `^[0-9]+$`
 	country   = `^[A-Z]{2}$`
 )
 
 var patterns = map[string]string{
-	lowerCase: "ASCII in lower case", amount: "a decimal amount", digits: "a whole number", country: "two letters in upper case",
+	lowerCase: "ASCII in lower case", hostName: "ASCII in lower case without a final dot", amount: "a decimal amount", digits: "a whole number", country: "two letters in upper case",
 }
 
 // inWords lists the rules for members that the document states in words, by schema.
 var inWords = map[string]map[string]object{
-	"Mailbox":            {"domain_name": {"pattern": lowerCase}, "local_part": {"pattern": lowerCase}, "primary_email": {"pattern": lowerCase}},
+	"Mailbox":            {"domain_name": {"pattern": hostName}, "local_part": {"pattern": lowerCase}, "primary_email": {"pattern": hostName}},
 	"MailboxAlias":       {"alias": {"format": "email"}},
-	"Domain":             {"name": {"pattern": lowerCase}},
+	"Domain":             {"name": {"pattern": hostName}},
 	"DomainAvailability": {"price": {"pattern": amount}},
 	"Purchase":           {"estimated_total": {"pattern": amount}},
 	"PurchaseResult":     {"id": {"format": "uuid"}},

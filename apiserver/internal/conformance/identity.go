@@ -46,10 +46,11 @@ func (c *comparison) created(response object) {
 	body := c.requestBody()
 	items, _ := body["items"].([]any)
 	created, _ := response["created"].([]any)
+	otherIndexes := slices.ContainsFunc(c.found, func(d Difference) bool { return d.Place == inBody })
 	for _, element := range created {
 		o, _ := element.(object)
 		mailbox, _ := o["mailbox"].(object)
-		if i, ok := number(o["index"]); ok && i >= 0 && i < int64(len(items)) {
+		if i, ok := number(o["index"]); ok && i >= 0 && i < int64(len(items)) && !otherIndexes {
 			item, _ := items[i].(object)
 			c.sent("/created/*/mailbox", mailbox, item)
 			c.sent("/created/*/mailbox", mailbox, object{"domain": body["domain"]})
@@ -223,7 +224,7 @@ func (c *comparison) consistent(base string, o object) {
 	}
 	if value := text("value"); value != "" { // of a DNS record
 		if canonical, err := dnsdata.NormalizeValue(text("type"), value); err != nil || canonical != value {
-			c.contradict(base+"/value", "the form of the type", "another form", base+"/type")
+			c.contradict(base+"/value", "the contract's form of the type "+text("type"), formOfValue(value), base+"/type")
 		}
 		if zone := c.Request.URL.Query().Get("domain"); strings.HasSuffix(text("name"), ".") || zone != "" && strings.HasSuffix("."+text("name"), "."+zone) {
 			c.contradict(base+"/name", "a name relative to the domain", "an absolute name")
@@ -239,6 +240,17 @@ func (c *comparison) consistent(base string, o object) {
 			c.contradict(base+"/"+d.member, expected+", because of "+d.cause, received, base+"/"+d.cause)
 		}
 	}
+}
+
+// formOfValue describes the value of a DNS record in another form.
+func formOfValue(value string) string {
+	switch {
+	case strings.HasPrefix(value, `"`):
+		return "a text in quotes"
+	case strings.HasSuffix(value, "."):
+		return "a name with a final dot"
+	}
+	return "another form"
 }
 
 const aValue, null = "a value", "null"

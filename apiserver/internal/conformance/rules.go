@@ -22,15 +22,16 @@ import (
 // This file contains the rules for successful responses that a schema can't express.
 
 func (c *comparison) rules(value any) {
+	response, _ := value.(object)
+	if c.operation.ID == api.CreateMailboxes.ID {
+		c.bulk(response)
+	}
 	c.objects(value)
 	if page, ok := value.(object); ok && isPaged(c.operation) {
 		c.page(page)
 	}
 	c.filters(Items(value))
-	response, _ := value.(object)
 	switch c.operation.ID {
-	case api.CreateMailboxes.ID:
-		c.bulk(response)
 	case api.PurchaseDomains.ID:
 		c.purchase(response)
 	case api.CreateMasterPassword.ID, api.CreateServiceAccount.ID:
@@ -95,11 +96,11 @@ func (c *comparison) page(p object) {
 	if !ok {
 		return // the schema reports it
 	}
-	c.order(Items(p))
+	isOnce := c.order(Items(p))
 	page, pageOK := c.paging(p, "page", defaultPage)
 	size, sizeOK := c.paging(p, "page_size", defaultPageSize)
 	total, totalOK := number(p["total"])
-	if !pageOK || !sizeOK || !totalOK {
+	if !isOnce || !pageOK || !sizeOK || !totalOK {
 		return
 	}
 	n := int64(len(list))
@@ -127,7 +128,7 @@ func (c *comparison) paging(p object, name string, byDefault int64) (n int64, ok
 
 // order checks that a page contains each object once, by the time of creation and then by the id. It compares
 // times only if all of them have the contract's form.
-func (c *comparison) order(objects []object) {
+func (c *comparison) order(objects []object) (isOnce bool) {
 	seen := map[string]bool{}
 	before := ""
 	times, ordered := true, true
@@ -135,7 +136,7 @@ func (c *comparison) order(objects []object) {
 		id := fmt.Sprint(o["id"])
 		if o["id"] != nil && seen[id] {
 			c.contradict("/items/*/id", "each object once", "an object twice on a page")
-			return
+			return false
 		}
 		seen[id] = true
 		created, _ := o["created_at"].(string)
@@ -147,6 +148,7 @@ func (c *comparison) order(objects []object) {
 	if times && !ordered {
 		c.differ(inBody+" /items", "the order of created_at", "another order")
 	}
+	return true
 }
 
 // filters checks that each object of a list matches the request's filters. A filter does not match an object
@@ -225,7 +227,12 @@ func contains(o object, text string) (contains, known bool) {
 		return !strings.Contains(s, "xn--") && !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 	}
 	known = isPlain(text)
-	for _, member := range o {
+	text = strings.TrimSpace(text)
+	members := slices.Collect(maps.Values(o))
+	if o["first_name"] != nil {
+		members = append(members, fmt.Sprint(o["first_name"], " ", o["last_name"]))
+	}
+	for _, member := range members {
 		s, ok := member.(string)
 		contains = contains || ok && strings.Contains(strings.ToLower(s), strings.ToLower(text))
 		known = known && (!ok || isPlain(s))
@@ -297,6 +304,10 @@ func (c *comparison) purchase(response object) {
 		} else if id, exists := o["id"]; exists && id == nil {
 			c.contradict("/results/*/id", "the id of the domain", null, "/results/*/status")
 		}
+		name, _ := o["domain_name"].(string)
+		if canonical, err := domainname.Normalize(name); err == nil && canonical != name && o["status"] != api.PurchaseFailed {
+			c.contradict("/results/*/domain_name", patterns[hostName], otherText)
+		}
 		unpaid = unpaid || o["status"] == api.PurchasePendingPayment
 	}
 	if url, exists := response["payment_url"]; exists && url == nil && unpaid {
@@ -350,8 +361,12 @@ func (c *comparison) csv() {
 	file := csv.NewReader(bytes.NewReader(whole))
 	columns, err := file.Read()
 	if err != nil || !slices.Equal(columns, api.ExportColumns) {
-		c.differ(inBody+", first line", strings.Join(api.ExportColumns, ","), "other columns")
+		line, _, _ := bytes.Cut(whole, []byte("\n"))
+		c.differ(inBody+", first line", strings.Join(api.ExportColumns, ","), firstLine(string(line)))
 		return
+	}
+	if !utf8.Valid(whole) {
+		c.differ(inBody, "text in UTF-8", "another encoding")
 	}
 	if !bytes.Contains(whole, []byte("\r\n")) {
 		c.differ(inBody, "lines that end in CRLF (RFC 4180)", "other ends of lines")
@@ -361,6 +376,9 @@ func (c *comparison) csv() {
 		row, err := file.Read()
 		if errors.Is(err, csv.ErrFieldCount) {
 			c.differ(inBody, "a cell for each column", "another number of cells")
+			return
+		} else if errors.Is(err, csv.ErrBareQuote) || errors.Is(err, csv.ErrQuote) {
+			c.differ(inBody, "quotes around each cell with a quotation mark (RFC 4180)", "other quotes")
 			return
 		} else if err != nil {
 			return // the end, maybe within a row
@@ -375,4 +393,18 @@ func (c *comparison) csv() {
 			c.agree("/domain_name", "the domain of the request", o["domain_name"], domainname.Equal, domain)
 		}
 	}
+}
+
+// firstLine describes the first line of a CSV file with other columns.
+func firstLine(line string) string {
+	separators := map[string]string{";": "semicolons", "\t": "tabs", "|": "bars"}
+	for separator, name := range separators {
+		if strings.Count(line, separator) == len(api.ExportColumns)-1 {
+			return name + " between the columns"
+		}
+	}
+	if strings.HasPrefix(line, byteOrderMark) {
+		return "a byte order mark"
+	}
+	return "other columns"
 }
