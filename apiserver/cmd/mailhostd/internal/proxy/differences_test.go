@@ -53,6 +53,8 @@ var differences = []difference{
 	{"get-caller", header(401, "WWW-Authenticate", "Basic realm=mail"), "header WWW-Authenticate | Bearer | Basic", false},
 	{"list-domains", header(200, "RateLimit-Remaining", "many"), "header RateLimit-Remaining | a whole number | many", false},
 	{"create-workspace", header(201, api.IdempotencyReplayedHeader, ""), "header Idempotency-Replayed | true, because the same request has succeeded before | no header", false},
+	{"purchase-domains", header(200, api.IdempotencyReplayedHeader, ""), "header Idempotency-Replayed | true, because the same request has succeeded before | no header", false},
+	{"create-mailboxes", header(200, api.IdempotencyReplayedHeader, ""), "header Idempotency-Replayed | true, because the same request has succeeded before | no header", false},
 	{"create-forwarding", replayed("yes"), "header Idempotency-Replayed | true or false | yes", false},
 	{"list-mailboxes", header(200, api.IdempotencyReplayedHeader, ""), lookup, false},
 	{"claim-dedicated-ip", when(422, func(r *response) {

@@ -155,7 +155,9 @@ func (h *host) details() {
 	h.send("PATCH", "/domains/"+jane.Str("domain_id"), apitest.Object{"redirect_url": nil})
 	purchase := sample.Body(api.PurchaseDomains.Spec)
 	purchase["domains"] = []any{"bought.com", "example.com", "no domain"}
-	h.send("POST", "/domains/purchase", purchase)
+	for range 2 {
+		h.send("POST", "/domains/purchase", purchase, api.IdempotencyKeyHeader, "00000000-0000-4000-8000-00000000cafe")
+	}
 	for _, scope := range []apitest.Object{{}, {"domain": "example.com"}, {"workspace_id": jane.Str("workspace_id")}} {
 		rule, credential := maps.Clone(scope), maps.Clone(scope)
 		rule["target_email"], credential["name"], credential["generate"] = "Details@example.net", "details", true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -175,22 +176,25 @@ func isNamed(x *exchange) bool {
 	return (strings.HasSuffix(path, "/{mailbox}") || strings.HasSuffix(path, "/{domain}")) && !api.IsID(lastOf(x))
 }
 
-// page compares a page with the earlier pages of the same list.
+// page compares a page with the earlier pages of the same list. Lists with a filter that a change may affect are not
+// compared, because another client may put an object into one.
 func (o *observer) page(x *exchange, value any) (differences []conformance.Difference) {
 	body, ok := value.(map[string]any)
-	if !ok || !o.changing.quiet(x.changes) || len(o.lists) > maxRemembered {
+	query := x.Request.URL.Query()
+	asked, domain := query.Get("page"), query.Get("domain")
+	for _, name := range []string{"page", "page_size", "domain"} {
+		query.Del(name)
+	}
+	if !ok || len(query) > 0 || !o.changing.quiet(x.changes) || len(o.lists) > maxRemembered {
 		return nil
 	}
 	page, pageOK := body["page"].(json.Number)
 	size, sizeOK := body["page_size"].(json.Number)
-	query := x.Request.URL.Query()
 	number, err := page.Int64()
-	if asked := query.Get("page"); !pageOK || !sizeOK || err != nil || asked != "" && asked != page.String() {
+	if !pageOK || !sizeOK || err != nil || asked != "" && asked != page.String() {
 		return nil
 	}
-	query.Del("page")
-	query.Del("page_size")
-	list := o.hash(x, x.operation.ID, query.Encode(), size.String())
+	list := o.hash(x, x.operation.ID, domain, size.String())
 	if o.lists[list] == nil {
 		o.lists[list] = map[uint64]shownOn{}
 	}
@@ -214,10 +218,20 @@ func (o *observer) page(x *exchange, value any) (differences []conformance.Diffe
 	return differences
 }
 
+// isStored reports whether a host stores a successful response under the Idempotency-Key: it has created something.
+func isStored(s api.Spec, response map[string]any) bool {
+	created, _ := response["created"].([]any)
+	results, _ := response["results"].([]any)
+	return s.Status == http.StatusCreated || len(created) > 0 || slices.ContainsFunc(results, func(result any) bool {
+		o, _ := result.(map[string]any)
+		return o["status"] != api.PurchaseFailed
+	})
+}
+
 // replay compares the response to a create under an Idempotency-Key with an earlier one to the same request.
 func (o *observer) replay(x *exchange, value any) (differences []conformance.Difference) {
 	key := x.Request.Header.Get(api.IdempotencyKeyHeader)
-	if key == "" || x.operation.Status != http.StatusCreated || !x.operation.Keyed() || x.RequestBody == nil {
+	if key == "" || !x.operation.Keyed() || x.RequestBody == nil {
 		return nil
 	}
 	request := o.hash(x, key, x.operation.ID, x.Request.URL.EscapedPath(), string(x.RequestBody))
@@ -229,7 +243,7 @@ func (o *observer) replay(x *exchange, value any) (differences []conformance.Dif
 	id := o.hash(x, fmt.Sprint(object["id"]))
 	isSuccess := x.Status/100 == 2
 	before, repeated := o.creates[request]
-	if isSuccess && !repeated && len(o.creates) < maxRemembered {
+	if isSuccess && !repeated && isStored(x.operation, object) && len(o.creates) < maxRemembered {
 		o.creates[request] = create{o.clock, date, id}
 	}
 	differ := func(place, expected, received string) {

@@ -17,8 +17,8 @@ import (
 // observer compares each response of a host with the contract, and responses with each other:
 //
 //   - An operation is absent if it never succeeded, and the status is 405 or 501, or a 404 for a path
-//     without an object, or a 404 for an object that the host shows elsewhere. If it succeeds with ids only, the
-//     host does not know the names of objects in paths.
+//     without an object, or a 404 for an object that the host shows elsewhere, or a 404 of a lifecycle operation in
+//     another form than the API's. If it succeeds with ids only, the host does not know the names of objects in paths.
 //   - A page shows no object that an earlier page of the same list shows, if nothing changed in between.
 //   - A repeated create under an Idempotency-Key gets the stored response, which contains the same object.
 //
@@ -53,6 +53,7 @@ type observed struct {
 	succeeded, exists bool
 	missing           map[int]int // responses by status code that an absent operation has
 	notFound          bool        // an object that the host shows elsewhere
+	isForeign         bool        // a 404 of a lifecycle operation is not the API's, but a router's
 	byName            struct{ succeeded, notFound bool }
 }
 
@@ -164,6 +165,7 @@ func (o *observer) observe(x *exchange) {
 		o.show(x, value)
 		differences = append(differences, o.page(x, value)...)
 	case x.Status == http.StatusNotFound:
+		known.isForeign = known.isForeign || s.Lifecycle() && len(differences) > 0
 		o.hide(x)
 	case x.Status == http.StatusConflict, x.Status == http.StatusUnprocessableEntity:
 		known.exists = true

@@ -88,7 +88,7 @@ func (o *observer) find(operation string, d conformance.Difference) {
 
 // absent reports whether a host lacks an operation.
 func (k *observed) absent() bool {
-	return !k.exists && len(k.missing) > 0 || !k.succeeded && k.notFound
+	return !k.exists && len(k.missing) > 0 || !k.succeeded && (k.notFound || k.isForeign)
 }
 
 // Report returns the facts so far. Operations have the contract's order, and so have the findings.
