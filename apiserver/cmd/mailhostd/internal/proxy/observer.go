@@ -32,6 +32,7 @@ type observer struct {
 	operations map[string]*observed
 	findings   map[Finding]*finding // by a Finding without Received and Count
 	numbers    numbers
+	cause      string // why the last request without a response has none
 
 	clock    int // grows with each beginning and end of a request
 	changing epoch
@@ -89,10 +90,11 @@ func (o *observer) outside() {
 	o.numbers.outside++
 }
 
-func (o *observer) unreachable() {
+func (o *observer) unreachable(cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.numbers.unreachable++
+	o.cause = cause.Error()
 }
 
 // blocked counts a request that is not passed on, by its operation if it is for one.

@@ -59,6 +59,10 @@ func TestAbsentForObjects(t *testing.T) {
 			id := h.send("POST", "/forwarding", apitest.Object{"target_email": "a@example.net"}).Str("id")
 			h.send("DELETE", "/forwarding/"+id, nil)
 		}, proxy.Absent},
+		{"a router's 404", "get-dns-record", map[string]func(*response){"get-dns-record": func(r *response) { r.status, r.body = 404, `{"detail":"Not Found"}` }}, func(h *host) {
+			h.send("GET", "/dns-records/1", nil)
+			assert.Check(h.T, !h.proxy.Report().Differs)
+		}, proxy.Absent},
 		{"another object", "update-mailbox", nil, func(h *host) { h.send("GET", "/mailboxes", nil); h.send("PATCH", "/mailboxes/none@example.com", names) }, proxy.Refused},
 		{"only names", "get-mailbox", map[string]func(*response){"get-mailbox": func(r *response) {
 			if strings.HasSuffix(r.request.URL.Path, ".com") {

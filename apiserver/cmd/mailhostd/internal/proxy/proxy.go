@@ -170,7 +170,7 @@ func (p *Proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil { // the client is gone
 		panic(http.ErrAbortHandler)
 	}
-	p.observer.unreachable()
+	p.observer.unreachable(err)
 	api.NewError(http.StatusBadGateway, api.TypeUnavailable, "mailhostd proxy has got no response from %s: %s", p.upstream.Host, err).Write(w)
 }
 

@@ -25,6 +25,8 @@ type Report struct {
 	Unreachable int `json:"unreachable"`
 	Unfinished  int `json:"unfinished"`
 	Blocked     int `json:"blocked"`
+	// Cause is the error of the last request without a response, or "".
+	Cause string `json:"cause,omitempty"`
 }
 
 // The states of an operation.
@@ -98,7 +100,7 @@ func (p *Proxy) Report() Report {
 	defer o.mu.Unlock()
 	r := Report{
 		Upstream: p.upstream.String(), ReadOnly: p.readOnly, Findings: []Finding{},
-		Outside: o.numbers.outside, Unreachable: o.numbers.unreachable, Unfinished: o.numbers.unfinished, Blocked: o.numbers.blocked,
+		Outside: o.numbers.outside, Unreachable: o.numbers.unreachable, Unfinished: o.numbers.unfinished, Blocked: o.numbers.blocked, Cause: o.cause,
 	}
 	byOperation := map[string][]Finding{}
 	for key, f := range o.findings {

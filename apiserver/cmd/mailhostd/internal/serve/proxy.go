@@ -22,13 +22,13 @@ import (
 
 // ProxyCommand compares a host with the contract.
 type ProxyCommand struct {
-	Upstream  string   `required:"" variable:"-" placeholder:"URL" help:"URL of the host, as in MAILHOST_BASE_URL: the part before /v1."`
+	Upstream  notEmpty `required:"" variable:"-" placeholder:"URL" help:"URL of the host, as in MAILHOST_BASE_URL: the part before /v1."`
 	Listen    string   `variable:"-" default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:4566; a port alone is on 127.0.0.1. Default: any free port."`
 	ReadOnly  bool     `variable:"-" help:"Pass on only requests that change nothing. Another one gets a 403 that says so."`
 	Report    notEmpty `variable:"-" placeholder:"FILE" help:"File to write the report to at the end, as JSON."`
 	Record    notEmpty `variable:"-" placeholder:"FILE" help:"File to write the requests and responses to at the end, in the format of go-vcr (YAML), without credentials and other secrets. It must not exist."`
 	Anonymize bool     `variable:"-" help:"Replace names of people, local parts of addresses and free texts everywhere in --record, the same value always in the same way: user-1@example.com, First 1. Ids and domains stay."`
-	Fail      bool     `variable:"-" help:"End with the exit code 1 if the host differs: if an operation does, or if a published one is absent."`
+	Fail      bool     `variable:"-" help:"End with the exit code 1 if the host differs: if an operation does, or if a published one is absent. Also if nothing was compared."`
 	Command   []string `arg:"" optional:"" passthrough:"partial" help:"Command to run with MAILHOST_BASE_URL set to the proxy. Without one, the proxy runs until Ctrl-C."`
 }
 
@@ -37,7 +37,7 @@ func (ProxyCommand) Help() string {
 		"    mailhostd proxy --upstream https://mail.example.com --read-only -- terraform plan\n" +
 		"    mailhostd proxy --upstream https://mail.example.com --listen 4566 --report report.json\n\n" +
 		"At the end it prints the operations that it saw, and each difference once: the operation, the place, what the contract has there, what the host sent, and how often. " +
-		"The client's credential goes to the host, and nowhere else. No value of an object is printed or written, only its type or form. " +
+		"The client's credential goes to the host, and nowhere else. No value of an object is printed or written, only its type or form; where the contract lists the values, a word that it lacks is. " +
 		"A lifecycle operation that the host lacks is no difference. With a command, the report goes to stderr, and the exit code is the command's unless that is 0. " +
 		"A base_url in the provider block takes precedence over MAILHOST_BASE_URL."
 }
@@ -46,16 +46,20 @@ func (c ProxyCommand) Validate() error {
 	if c.Anonymize && c.Record == "" {
 		return errors.New("--anonymize: needs --record")
 	}
-	err := cmp.Or(cli.CheckURL("--upstream", c.Upstream), checkAddress("--listen", c.Listen))
-	if before, _, ok := strings.Cut(c.Upstream, "/v1/public"); err == nil && ok {
-		err = fmt.Errorf("--upstream: leave out /v1/public, which each request adds: %s", before)
+	upstream := string(c.Upstream) + "/"
+	before, _, _ := strings.Cut(upstream, "/v1/")
+	switch err := cmp.Or(cli.CheckURL("--upstream", string(c.Upstream)), checkAddress("--listen", c.Listen)); {
+	case err != nil:
+		return err
+	case before != upstream:
+		return fmt.Errorf("--upstream: leave out /v1, with which each request begins: %s", before)
 	}
-	return err
+	return nil
 }
 
 // Run passes requests on until the command ends or ctx is cancelled.
 func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
-	upstream, err := url.Parse(strings.TrimSuffix(c.Upstream, "/"))
+	upstream, err := url.Parse(strings.TrimSuffix(string(c.Upstream), "/"))
 	if err != nil {
 		return err
 	}
@@ -115,7 +119,7 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 		return err
 	case ended != nil:
 		return ended
-	case c.Fail && (report.Differs || report.Unreachable > 0):
+	case c.Fail && (report.Differs || report.Unreachable > 0 || report.Requests() == 0):
 		return &cli.ExitError{Code: cli.ExitFailure}
 	}
 	return nil
@@ -218,7 +222,7 @@ func writeReport(w io.Writer, r proxy.Report) {
 		count int
 		text  string
 	}{
-		{r.Outside, "outside of the contract"}, {r.Unreachable, "without a response of the host"}, {r.Unfinished, "with a response that was not compared: it broke off, or is too large, or compressed in an unknown way"},
+		{r.Outside, "outside of the contract"}, {r.Unreachable, "without a response of the host: " + r.Cause}, {r.Unfinished, "with a response that was not compared: it broke off, or is too large, or compressed in an unknown way"},
 		{r.Blocked, "not passed on"},
 	} {
 		if other.count > 0 {

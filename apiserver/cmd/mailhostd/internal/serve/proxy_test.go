@@ -28,7 +28,9 @@ func TestProxyFlags(t *testing.T) {
 	const upstream = "https://mail.example.com"
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "missing flags: --upstream=URL", "proxy")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--upstream: must be an http or https URL", "proxy", "--upstream", "mail.example.com")
-	mailhostdtest.Fails(t, nil, cli.ExitUsage, "leave out /v1/public", "proxy", "--upstream", upstream+"/v1/public/accounts")
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, "leave out /v1, with", "proxy", "--upstream", upstream+"/v1/public/accounts")
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, "leave out /v1, with", "proxy", "--upstream", upstream+"/v1")
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--upstream: is empty", "proxy", "--upstream", "")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "between 0 and 65535", "proxy", "--upstream", upstream, "--listen", "65536")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--report: is empty", "proxy", "--upstream", upstream, "--report", "")
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--anonymize: needs --record", "proxy", "--upstream", upstream, "--anonymize")
@@ -66,7 +68,8 @@ func TestProxyCommand(t *testing.T) {
 		{"differs", differing.URL, curl, nil, 0, "404 page not found", "The host differs from the contract: 1 absent published operation.", true},
 		{"fails", differing.URL, curl, []string{"--fail"}, cli.ExitFailure, "404 page not found", "10      list-mailboxes  1         absent", true},
 		{"fails as the command", differing.URL, curl + "; exit 7", []string{"--fail"}, 7, "404 page not found", "absent", true},
-		{"nothing", server.URL, "true", []string{"--fail"}, 0, "", "No request for an operation of the API has reached the proxy.", false},
+		{"nothing", server.URL, "true", []string{"--fail"}, cli.ExitFailure, "", "No request for an operation of the API has reached the proxy.", false},
+		{"no host", "http://127.0.0.1:1", curl, []string{"--fail"}, cli.ExitFailure, "got no response", "without a response of the host: dial tcp 127.0.0.1:1: connect: connection refused", false},
 		{"blocked", server.URL, curl + " -d {}", []string{"--read-only"}, 0, "--read-only did not pass create-mailbox on to the API", "create-mailbox  0         1 not passed on", false},
 		{"counts blocked requests", server.URL, curl + "; " + curl + " -d {}; " + curl + " -X PUT", []string{"--read-only"}, 0, `"items":[]`, "The host was asked for 1 of the 22 published operations, and for 0 lifecycle operations.", false},
 		{"names blocked requests", server.URL, curl + " -X PUT", []string{"--read-only"}, 0, "did not pass a PUT on", "1 request not passed on", false},
