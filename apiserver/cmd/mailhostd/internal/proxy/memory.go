@@ -224,7 +224,7 @@ func isStored(s api.Spec, response map[string]any) bool {
 	results, _ := response["results"].([]any)
 	return s.Status == http.StatusCreated || len(created) > 0 || slices.ContainsFunc(results, func(result any) bool {
 		o, _ := result.(map[string]any)
-		return o["status"] != api.PurchaseFailed
+		return o["status"] == api.PurchasePurchased || o["status"] == api.PurchasePendingPayment
 	})
 }
 
