@@ -31,6 +31,7 @@ func (rec *Recording) build() {
 		}
 		c.arrange()
 	}
+	rec.findTwins()
 	rec.findAbsent()
 	for _, e := range rec.byID {
 		e.position = 0
@@ -167,7 +168,7 @@ func (rec *Recording) addMissing(l *list, x *exchange, shown []*entity) {
 			s := e.steps[len(e.steps)-1]
 			return s.outcome != nil && s.values[0].object == nil
 		}
-		if isEnded(e) && reflect.DeepEqual(last.object, e.before().object) {
+		if isEnded(e) && reflect.DeepEqual(last.object, e.beforeLast().object) {
 			continue // a response from before the deletion, see settle
 		}
 		if isEnded(e) || slices.ContainsFunc(rec.owners(e, last.object), isEnded) {
@@ -252,8 +253,8 @@ func (rec *Recording) step(o *outcome, e *entity, after *value) {
 }
 
 func (rec *Recording) addOutcome(r request, o *outcome) {
-	key := rec.key(r)
-	rec.outcomes[key] = append(rec.outcomes[key], o)
+	o.key = rec.key(r)
+	rec.outcomes[o.key] = append(rec.outcomes[o.key], o)
 	if o.status/100 == 2 && o.failed == nil {
 		rec.changes = append(rec.changes, o)
 	}

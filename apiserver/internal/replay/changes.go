@@ -20,20 +20,19 @@ func (rec *Recording) change(r request, idempotencyKey string) *response {
 	}
 	items := []request{r}
 	isNew := func(o *outcome) bool { return !o.replayed }
-	byItem := r.operation.ID == api.CreateMailboxes.ID && !slices.ContainsFunc(rec.outcomes[key], isNew) // unless it is refused as a whole
+	byItem := r.operation.ID == api.CreateMailboxes.ID && !slices.ContainsFunc(rec.outcomes[rec.withoutTwins(key)], isNew) // unless it is refused as a whole
 	if byItem {
 		items = itemsOf(r)
 	}
 	var outcomes []*outcome
 	for _, item := range items {
-		itemKey := rec.key(item)
-		o := rec.next(itemKey, outcomes)
+		o := rec.next(item, outcomes)
 		switch e := rec.find(r.operation, r.url); {
 		case o != nil && (!byItem || o.failed != nil || o.creates):
 			outcomes = append(outcomes, o)
 		case rec.isDone(r.operation, e):
 			return rec.isMissing(r)
-		case len(rec.outcomes[itemKey]) > 0:
+		case len(rec.outcomes[rec.withoutTwins(rec.key(item))]) > 0:
 			return notRecorded([]string{"path"}, "the recording contains this %s %s only while the object does not exist. %s", r.operation.Method, r.target(), advice)
 		default:
 			return rec.unrecorded(item)
@@ -43,7 +42,7 @@ func (rec *Recording) change(r request, idempotencyKey string) *response {
 		return rec.unrecorded(r)
 	}
 	for _, o := range outcomes {
-		o.apply(r)
+		rec.apply(o, r)
 	}
 	result := rec.result(r, outcomes, byItem)
 	if idempotencyKey != "" && result.status/100 == 2 {
@@ -77,8 +76,12 @@ func (rec *Recording) result(r request, outcomes []*outcome, byItem bool) *respo
 	recorded := single.response()
 	body, isObject := single.value.(object)
 	for _, effect := range single.effects {
-		if isObject && effect.entity.later != 0 {
-			return respondWith(recorded.status, effect.entity.shown(body))
+		e := effect.entity
+		if named := rec.find(r.operation, r.url); named != nil {
+			e = named
+		}
+		if isObject && !e.isRecorded() {
+			return respondWith(recorded.status, e.shown(body))
 		}
 	}
 	return recorded
@@ -86,5 +89,5 @@ func (rec *Recording) result(r request, outcomes []*outcome, byItem bool) *respo
 
 // created returns the object in the response to a create.
 func (o *outcome) created() object {
-	return o.effects[0].entity.steps[o.effects[0].step].values[0].object
+	return o.effects[0].entity.shown(o.after(o.effects[0]))
 }

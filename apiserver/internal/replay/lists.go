@@ -32,7 +32,7 @@ func (rec *Recording) page(r request) *response {
 				unknown--
 			}
 			if v := rec.now(e); v.object != nil && matches(r, filters, e, v.object) {
-				items = append(items, e.shown(v.object))
+				items = append(items, v.object)
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func matches(r request, filters map[string]bool, e *entity, o object) bool {
 			return false
 		}
 		for filter := range filters {
-			if name, _, _ := strings.Cut(filter, "="); name == f.Name && !known && !e.filters[filter] && !e.steps[e.position].searches[filter] {
+			if name, _, _ := strings.Cut(filter, "="); name == f.Name && !known && !e.filters[filter] && !e.track.steps[e.position].searches[filter] {
 				return false
 			}
 		}

@@ -26,7 +26,8 @@ type Recording struct {
 	refused     map[string]*exchange   // 403 and 404, by nameKey
 	lists       map[string]*list       // by operation and filters
 	outcomes    map[string][]*outcome
-	changes     []*outcome // that succeeded, in the recorded order
+	twinIDs     map[string]string // the first one's, by id
+	changes     []*outcome        // that succeeded, in the recorded order
 
 	mu   sync.Mutex
 	keys map[string]*response // by Idempotency-Key and request
@@ -48,6 +49,14 @@ type entity struct {
 	position int             // the current step
 	later    time.Duration   // of its times after the recorded ones
 	isListed bool
+	// twins are the objects that equal requests have created, with this one.
+	twins *[]*entity
+	// track is the object whose steps this one follows: itself, or a twin.
+	track *entity
+	// before is the twin before the last change, and then is this object at that time. See follow.
+	before, then object
+	// inPlace contains the ids of the objects that take the place of others, by the recorded id. See adopt.
+	inPlace map[string]string
 	// isRevocable reports that the object still exists after a delete.
 	isRevocable bool
 	isOption    bool // of dedicated IPs, which no operation changes
@@ -77,6 +86,7 @@ type list struct {
 // outcome is the recorded response to a change. A bulk create has one for each of its items.
 type outcome struct {
 	*exchange
+	key      string // of the recorded request
 	replayed bool
 	failed   object // an item of a bulk create that failed
 	effects  []effect
@@ -92,7 +102,7 @@ type effect struct {
 func newRecording() *Recording {
 	return &Recording{
 		collections: map[string]*collection{}, byID: map[string]*entity{}, succeeded: map[string]bool{}, absent: map[string]*exchange{},
-		domainNames: map[string]string{}, documents: map[string][]*exchange{}, refused: map[string]*exchange{}, lists: map[string]*list{}, outcomes: map[string][]*outcome{}, keys: map[string]*response{},
+		domainNames: map[string]string{}, documents: map[string][]*exchange{}, refused: map[string]*exchange{}, lists: map[string]*list{}, outcomes: map[string][]*outcome{}, twinIDs: map[string]string{}, keys: map[string]*response{},
 	}
 }
 
@@ -105,7 +115,8 @@ func (rec *Recording) entity(path string, o object) *entity {
 	key := path + " " + id
 	e := rec.byID[key]
 	if e == nil {
-		e = &entity{id: id, names: map[string]bool{id: true}, filters: map[string]bool{}, steps: []*step{{searches: map[string]bool{}}}}
+		e = &entity{id: id, names: map[string]bool{id: true}, inPlace: map[string]string{}, filters: map[string]bool{}, steps: []*step{{searches: map[string]bool{}}}}
+		e.track = e
 		e.isRevocable = path == collectionOf(api.ListServiceAccounts.Spec)
 		rec.byID[key] = e
 		c := rec.collections[path]
@@ -144,7 +155,7 @@ func (rec *Recording) find(s api.Spec, u *url.URL) (found *entity) {
 // owners returns the objects without which an object can't exist.
 func (rec *Recording) owners(e *entity, o object) (owners []*entity) {
 	if e.domain != nil {
-		owners = append(owners, e.domain)
+		owners = append(owners, cmp.Or(rec.byID["/domains "+e.inPlace[e.domain.id]], e.domain))
 	}
 	for _, member := range []string{"domain_id", "workspace_id", "scope_id", "resource_id", "subject_id"} {
 		id, _ := o[member].(string)
@@ -217,8 +228,8 @@ func (e *entity) last() *value {
 	return &value{}
 }
 
-// before returns the newest value before the last step.
-func (e *entity) before() *value {
+// beforeLast returns the newest value before the last step.
+func (e *entity) beforeLast() *value {
 	earlier := *e
 	earlier.steps = e.steps[:len(e.steps)-1]
 	return earlier.last()

@@ -91,7 +91,7 @@ func (rec *Recording) read(r request) *response {
 		return nil
 	}
 	if v := rec.now(e); v.object != nil {
-		return respondWith(http.StatusOK, e.shown(v.object))
+		return respondWith(http.StatusOK, v.object)
 	}
 	return rec.isMissing(r)
 }

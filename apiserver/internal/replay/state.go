@@ -1,10 +1,9 @@
 package replay
 
 import (
-	"maps"
 	"net/http"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -14,7 +13,7 @@ import (
 // now returns the current value of an object: the last one of its step that the recording shows before any
 // change that is still to come.
 func (rec *Recording) now(e *entity) *value {
-	s := e.steps[e.position]
+	s := e.track.steps[e.position]
 	if e.position == 0 && e.createdAt() >= 0 {
 		return &value{}
 	}
@@ -26,6 +25,9 @@ func (rec *Recording) now(e *entity) *value {
 	}
 	if current == nil {
 		current = &value{}
+	}
+	if !e.isRecorded() {
+		current = &value{at: current.at, object: e.shown(current.object)}
 	}
 	if current.object != nil {
 		for _, owner := range rec.owners(e, current.object) {
@@ -41,6 +43,9 @@ func (rec *Recording) now(e *entity) *value {
 func (rec *Recording) isReached(e *entity, v *value) bool {
 	if e.isOption {
 		return v.at <= rec.reached()
+	}
+	if v.object != nil && (e.track != e || len(e.inPlace) > 0) {
+		return true // its time is one of a twin, or of a twin of the owner
 	}
 	related := rec.owners(e, v.object)
 	if v.object == nil {
@@ -78,50 +83,79 @@ func (rec *Recording) reached() int {
 	return len(rec.exchanges) + rec.exchanges[len(rec.exchanges)-1].at
 }
 
-// next returns the outcome of a change in the current state: the first that was not replayed, or else the
-// last one. others are further outcomes of the same request.
-func (rec *Recording) next(key string, others []*outcome) (found *outcome) {
-	for _, o := range rec.outcomes[key] {
-		isPossible := len(o.effects) == 0 || (rec.now(o.effects[0].entity).object == nil) == o.creates
-		switch {
-		case !isPossible || slices.Contains(others, o):
-		case !o.replayed:
-			return o
-		default:
-			found = o
+// next returns the outcome of a change in the current state: the first that was not replayed. After the last one, they
+// begin again. An object without one takes the outcome of a twin. others are further outcomes of the same request.
+func (rec *Recording) next(r request, others []*outcome) *outcome {
+	key := rec.key(r)
+	all := rec.outcomes[rec.withoutTwins(key)]
+	e := rec.find(r.operation, r.url)
+	var objects []*entity // that the request changes or creates
+	if e != nil {
+		key = strings.ReplaceAll(key, e.id, e.track.id)
+		objects = append(objects, e)
+	}
+	for _, o := range all {
+		if o.creates {
+			objects = append(objects, o.effects[0].entity)
 		}
 	}
-	return found
+	exists := slices.ContainsFunc(objects, func(e *entity) bool { return rec.now(e).object != nil })
+	isPossible := func(o *outcome) bool {
+		switch {
+		case o.creates:
+			return rec.now(o.effects[0].entity).object == nil
+		case len(o.effects) > 0:
+			return exists
+		}
+		return len(objects) == 0 || exists == slices.ContainsFunc(objects, func(e *entity) bool { return e.track.existedAt(o.at) })
+	}
+	isOwn := func(o *outcome) bool { return o.key == key }
+	for _, rule := range []func(o *outcome) bool{
+		func(o *outcome) bool { return isOwn(o) && isPossible(o) },
+		func(o *outcome) bool { return !isOwn(o) && isPossible(o) && (e == nil || len(o.effects) > 0) },
+		func(o *outcome) bool { return isOwn(o) && len(o.effects) == 0 },
+	} {
+		var found *outcome
+		for _, again := range []bool{false, true} {
+			for _, o := range all {
+				if rule(o) && !slices.Contains(others, o) {
+					o.replayed = o.replayed && !again
+					if found == nil && !o.replayed {
+						found = o
+					}
+				}
+			}
+			if found != nil {
+				return found
+			}
+		}
+	}
+	return nil
 }
 
 // apply takes an object to the step after a change. If a create sends another time than the recorded one,
 // such as the end of a service account, all times of the object are later by the difference.
-func (o *outcome) apply(r request) {
+func (rec *Recording) apply(o *outcome, r request) {
 	o.replayed = true
+	named := rec.find(r.operation, r.url)
 	recorded := timesOf(o.request)
 	for _, effect := range o.effects {
-		effect.entity.position = effect.step
-		for name, t := range timesOf(r) {
-			if o.creates {
-				effect.entity.later = t.Sub(recorded[name])
+		e := effect.entity
+		switch {
+		case o.creates:
+			e.position, e.track, e.before, e.then = effect.step, e, nil, nil
+			for name, t := range timesOf(r) {
+				e.later = t.Sub(recorded[name])
 			}
+			rec.adopt(e)
+		case named != nil && (named.isTwinOf(e) || named.track != named):
+			rec.follow(named, effect)
+			e = named
+		default:
+			e.position = effect.step
 		}
+		e.exchange(o.request, r)
 	}
-}
-
-// shown returns an object as responses show it.
-func (e *entity) shown(o object) object {
-	if e.later == 0 {
-		return o
-	}
-	o = maps.Clone(o)
-	for name, member := range o {
-		text, _ := member.(string)
-		if t, err := time.Parse(time.RFC3339, text); err == nil {
-			o[name] = t.Add(e.later).UTC().Format(api.TimestampLayout)
-		}
-	}
-	return o
 }
 
 // isDone reports whether a change of an object has had its effect: a delete that is repeated.

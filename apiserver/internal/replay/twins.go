@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// This file contains the rules about twins, the objects that equal requests have created.
+
+var idPattern = regexp.MustCompile(`[[:xdigit:]]{8}(?:-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)
+
+// findTwins finds the twins, and puts the outcomes of their changes together: those of requests that differ only
+// in the twin. The objects that a domain comes with are twins too, if the domains are twins and their members are equal.
+func (rec *Recording) findTwins() {
+	first := map[string]*entity{}
+	add := func(key string, e *entity) {
+		switch twin := first[key]; {
+		case twin == nil:
+			first[key] = e
+			e.twins = &[]*entity{e}
+		case e.twins == nil:
+			e.twins = twin.twins
+			*e.twins = append(*e.twins, e)
+			rec.twinIDs[e.id] = twin.id
+		}
+	}
+	for _, o := range rec.changes {
+		for _, effect := range o.effects {
+			switch {
+			case !o.creates:
+			case o.request.operation.ID == api.PurchaseDomains.ID:
+				name, _ := o.after(effect)["name"].(string)
+				add("domain "+canonical(name), effect.entity)
+			default:
+				add(rec.withoutTwins(o.key), effect.entity)
+			}
+		}
+	}
+	if len(rec.twinIDs) == 0 {
+		return
+	}
+	for path, c := range rec.collections {
+		for _, e := range c.entities {
+			if o := maps.Clone(e.latest()); e.createdAt() < 0 && e.domain != nil && e.domain.twins != nil {
+				maps.DeleteFunc(o, func(name string, member any) bool { return name == "id" || isTime(member) })
+				text, _ := json.Marshal(o)
+				add(rec.withoutTwins(path+" "+e.domain.id+" "+string(text)), e)
+			}
+		}
+	}
+	all := rec.outcomes
+	rec.outcomes = map[string][]*outcome{}
+	for key, outcomes := range all {
+		key = rec.withoutTwins(key)
+		rec.outcomes[key] = append(rec.outcomes[key], outcomes...)
+	}
+	for _, outcomes := range rec.outcomes {
+		slices.SortStableFunc(outcomes, func(a, b *outcome) int { return a.at - b.at })
+	}
+}
+
+// withoutTwins returns a key with the first one of twins in place of another one.
+func (rec *Recording) withoutTwins(key string) string {
+	if len(rec.twinIDs) == 0 {
+		return key
+	}
+	return idPattern.ReplaceAllStringFunc(key, func(id string) string {
+		if first := rec.twinIDs[id]; first != "" {
+			return first
+		}
+		return id
+	})
+}
+
+func isTime(member any) bool {
+	text, _ := member.(string)
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
+}
+
+// isTwinOf reports whether equal requests have created two objects.
+func (e *entity) isTwinOf(other *entity) bool {
+	return e != other && e.twins != nil && e.twins == other.twins
+}
+
+// after returns the object after a change.
+func (o *outcome) after(f effect) object { return f.entity.steps[f.step].values[0].object }
+
+// follow takes an object to the step of a twin after a change. The change changes the same members of both.
+func (rec *Recording) follow(e *entity, f effect) {
+	var before object
+	for _, v := range f.entity.steps[f.step-1].values {
+		if !v.partial {
+			before = v.object
+		}
+	}
+	e.before, e.then = before, rec.now(e).object
+	e.track, e.position = f.entity, f.step
+}
+
+// adopt puts the twins that exist in the place of the owners of a new object that do not exist now.
+func (rec *Recording) adopt(e *entity) {
+	e.inPlace = map[string]string{}
+	for _, owner := range rec.owners(e, e.steps[e.position].values[0].object) {
+		if owner.twins == nil || rec.now(owner).object != nil {
+			continue
+		}
+		for _, twin := range *owner.twins {
+			if rec.now(twin).object != nil {
+				e.inPlace[owner.id] = twin.id
+			}
+		}
+	}
+}
+
+// exchange puts the objects that a request names in the place of those in the recorded one.
+func (e *entity) exchange(recorded, sent request) {
+	was, _ := recorded.body.(object)
+	is, _ := sent.body.(object)
+	for name, member := range was {
+		before, _ := member.(string)
+		after, _ := is[name].(string)
+		if strings.HasSuffix(name, "_id") && before != after && after != "" {
+			e.inPlace[canonical(before)] = canonical(after)
+		}
+	}
+}
+
+// isRecorded reports whether responses show an object as it was recorded.
+func (e *entity) isRecorded() bool {
+	return e.later == 0 && e.track == e && e.before == nil && len(e.inPlace) == 0
+}
+
+// shown returns an object as responses show it.
+func (e *entity) shown(o object) object {
+	if o == nil || e.isRecorded() {
+		return o
+	}
+	shown := object{}
+	for name, member := range o {
+		if e.before != nil && reflect.DeepEqual(member, e.before[name]) {
+			shown[name] = e.then[name] // which the twin's change has not changed
+			continue
+		}
+		shown[name] = member
+		if text, isText := member.(string); isText && e.inPlace[text] != "" {
+			shown[name] = e.inPlace[text]
+		} else if e.later != 0 && isTime(member) {
+			t, _ := time.Parse(time.RFC3339, text)
+			shown[name] = t.Add(e.later).UTC().Format(api.TimestampLayout)
+		}
+	}
+	return shown
+}
