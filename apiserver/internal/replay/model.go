@@ -41,6 +41,7 @@ type collection struct {
 
 // entity is an object over time.
 type entity struct {
+	path     string // of its collection
 	id       string
 	names    map[string]bool // that a path may contain, and the id
 	filters  map[string]bool // of lists that contained the object
@@ -115,7 +116,7 @@ func (rec *Recording) entity(path string, o object) *entity {
 	key := path + " " + id
 	e := rec.byID[key]
 	if e == nil {
-		e = &entity{id: id, names: map[string]bool{id: true}, inPlace: map[string]string{}, filters: map[string]bool{}, steps: []*step{{searches: map[string]bool{}}}}
+		e = &entity{path: path, id: id, names: map[string]bool{id: true}, inPlace: map[string]string{}, filters: map[string]bool{}, steps: []*step{{searches: map[string]bool{}}}}
 		e.track = e
 		e.isRevocable = path == collectionOf(api.ListServiceAccounts.Spec)
 		rec.byID[key] = e
@@ -138,9 +139,12 @@ func (rec *Recording) entity(path string, o object) *entity {
 var namesOf = map[string][]string{"/domains": {"name", "domain_name"}, "/mailboxes": {"primary_email"}}
 
 // find returns the object that a path names: one that exists, or else the last with the name.
-func (rec *Recording) find(s api.Spec, u *url.URL) (found *entity) {
-	name := canonical(s.PathValues(u)[nameParameter(s)])
-	c := rec.collections[collectionOf(s)]
+func (rec *Recording) find(s api.Spec, u *url.URL) *entity {
+	return rec.named(collectionOf(s), canonical(s.PathValues(u)[nameParameter(s)]))
+}
+
+func (rec *Recording) named(path, name string) (found *entity) {
+	c := rec.collections[path]
 	if c == nil {
 		return nil
 	}
@@ -245,6 +249,18 @@ func (e *entity) latest() (o object) {
 		}
 	}
 	return o
+}
+
+// earliest returns the first object.
+func (e *entity) earliest() object {
+	for _, s := range e.steps {
+		for _, v := range s.values {
+			if v.object != nil {
+				return v.object
+			}
+		}
+	}
+	return nil
 }
 
 // createdAt returns the time of the object's creation, or -1 if it existed before.

@@ -4,7 +4,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/conformance"
@@ -103,18 +102,4 @@ func (rec *Recording) isMissing(r request) *response {
 	}
 	e := api.NewError(http.StatusNotFound, api.TypeNotFound, "no such %s in this account", r.operation.Kind.Noun)
 	return respondWith(http.StatusNotFound, e.At("path", nameParameter(r.operation)))
-}
-
-// document returns the recorded response to a read of no single object, or nil: the last one before any
-// change that is still to come.
-func (rec *Recording) document(r request) (found *response) {
-	isSuccess := func(x *exchange) bool { return x.status/100 == 2 }
-	all := rec.documents[rec.key(r)]
-	hasSucceeded := slices.ContainsFunc(all, isSuccess)
-	for _, x := range all {
-		if isSuccess(x) == hasSucceeded && (found == nil || x.at <= rec.reached()) {
-			found = x.response()
-		}
-	}
-	return found
 }

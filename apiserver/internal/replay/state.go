@@ -39,10 +39,16 @@ func (rec *Recording) now(e *entity) *value {
 	return current
 }
 
+// exists reports whether an object and its owners exist, and none is revoked.
+func (rec *Recording) exists(e *entity) bool {
+	o := rec.now(e).object
+	return o != nil && o["revoked_at"] == nil && !slices.ContainsFunc(rec.owners(e, o), func(owner *entity) bool { return !rec.exists(owner) })
+}
+
 // isReached reports whether all changes have arrived that a value may depend on.
 func (rec *Recording) isReached(e *entity, v *value) bool {
 	if e.isOption {
-		return v.at <= rec.reached()
+		return v.at <= rec.reached(func(e *entity) bool { return e.path == collectionOf(api.ListDedicatedIPs.Spec) })
 	}
 	if v.object != nil && (e.track != e || len(e.inPlace) > 0) {
 		return true // its time is one of a twin, or of a twin of the owner
@@ -73,16 +79,6 @@ func isMove(before, after *step) bool {
 	return false
 }
 
-// reached returns the time of the first change that has not arrived.
-func (rec *Recording) reached() int {
-	for _, o := range rec.changes {
-		if !o.replayed {
-			return o.at
-		}
-	}
-	return len(rec.exchanges) + rec.exchanges[len(rec.exchanges)-1].at
-}
-
 // next returns the outcome of a change in the current state: the first that was not replayed. After the last one, they
 // begin again. An object without one takes the outcome of a twin. others are further outcomes of the same request.
 func (rec *Recording) next(r request, others []*outcome) *outcome {
@@ -103,7 +99,7 @@ func (rec *Recording) next(r request, others []*outcome) *outcome {
 	isPossible := func(o *outcome) bool {
 		switch {
 		case o.creates:
-			return rec.now(o.effects[0].entity).object == nil
+			return !rec.exists(o.effects[0].entity)
 		case len(o.effects) > 0:
 			return exists
 		}
@@ -147,6 +143,7 @@ func (rec *Recording) apply(o *outcome, r request) {
 			for name, t := range timesOf(r) {
 				e.later = t.Sub(recorded[name])
 			}
+			rec.begin(e)
 			rec.adopt(e)
 		case named != nil && (named.isTwinOf(e) || named.track != named):
 			rec.follow(named, effect)

@@ -17,7 +17,7 @@ import (
 var idPattern = regexp.MustCompile(`[[:xdigit:]]{8}(?:-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)
 
 // findTwins finds the twins, and puts the outcomes of their changes together: those of requests that differ only
-// in the twin. The objects that a domain comes with are twins too, if the domains are twins and their members are equal.
+// in the twin. The objects that come with a domain or service account are twins too, if their owners are and their members are equal.
 func (rec *Recording) findTwins() {
 	first := map[string]*entity{}
 	add := func(key string, e *entity) {
@@ -48,22 +48,30 @@ func (rec *Recording) findTwins() {
 	}
 	for path, c := range rec.collections {
 		for _, e := range c.entities {
-			if o := maps.Clone(e.latest()); e.createdAt() < 0 && e.domain != nil && e.domain.twins != nil {
-				maps.DeleteFunc(o, func(name string, member any) bool { return name == "id" || isTime(member) })
-				text, _ := json.Marshal(o)
-				add(rec.withoutTwins(path+" "+e.domain.id+" "+string(text)), e)
+			o := maps.Clone(e.earliest())
+			maps.DeleteFunc(o, func(name string, member any) bool { return name == "id" || isTime(member) })
+			owners := rec.owners(e, o)
+			if e.createdAt() < 0 && slices.ContainsFunc(owners, func(owner *entity) bool { return owner.twins != nil }) {
+				key, _ := json.Marshal([]any{path, owners[0].id, o}) // strings, so there is no error
+				add(rec.withoutTwins(string(key)), e)
 			}
 		}
 	}
-	all := rec.outcomes
-	rec.outcomes = map[string][]*outcome{}
-	for key, outcomes := range all {
+	rec.outcomes = joined(rec, rec.outcomes, func(o *outcome) int { return o.at })
+	rec.documents = joined(rec, rec.documents, func(x *exchange) int { return x.at })
+}
+
+// joined puts the values of keys together that differ only in twins.
+func joined[T any](rec *Recording, all map[string][]T, at func(T) int) map[string][]T {
+	together := map[string][]T{}
+	for key, values := range all {
 		key = rec.withoutTwins(key)
-		rec.outcomes[key] = append(rec.outcomes[key], outcomes...)
+		together[key] = append(together[key], values...)
 	}
-	for _, outcomes := range rec.outcomes {
-		slices.SortStableFunc(outcomes, func(a, b *outcome) int { return a.at - b.at })
+	for _, values := range together {
+		slices.SortStableFunc(values, func(a, b T) int { return at(a) - at(b) })
 	}
+	return together
 }
 
 // withoutTwins returns a key with the first one of twins in place of another one.
@@ -109,13 +117,22 @@ func (rec *Recording) follow(e *entity, f effect) {
 func (rec *Recording) adopt(e *entity) {
 	e.inPlace = map[string]string{}
 	for _, owner := range rec.owners(e, e.steps[e.position].values[0].object) {
-		if owner.twins == nil || rec.now(owner).object != nil {
+		if owner.twins == nil || rec.exists(owner) {
 			continue
 		}
 		for _, twin := range *owner.twins {
-			if rec.now(twin).object != nil {
+			if rec.exists(twin) {
 				e.inPlace[owner.id] = twin.id
 			}
+		}
+	}
+}
+
+// begin returns the objects that came with an object, or were created in it, to the time before any change.
+func (rec *Recording) begin(owner *entity) {
+	for _, e := range rec.byID {
+		if e.position > 0 && e.seenAt() >= owner.createdAt() && slices.Contains(rec.owners(e, e.shown(e.latest())), owner) {
+			e.position, e.track, e.before, e.then, e.inPlace = 0, e, nil, nil, map[string]string{}
 		}
 	}
 }
