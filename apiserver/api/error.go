@@ -49,6 +49,7 @@ const (
 	TypeInternal         = "internal_error"
 	TypeUnavailable      = "unavailable"
 	TypeNotRecorded      = "not_recorded" // only of a recording, which lacks the request
+	TypeReadOnly         = "read_only"    // only of a proxy that passes on no change
 )
 
 // Problem is one element of an error body: a message about one location in the request.

@@ -174,6 +174,8 @@ func advice(err error) string {
 		return CredentialAdvice(err)
 	case IsAccountCancelled(err):
 		return "Ask the service to reactivate the account; a cancelled account can be read but not changed."
+	case isOfType(err, api.TypeReadOnly):
+		return "Run the command without --read-only where it may change something."
 	case status == http.StatusForbidden:
 		return strings.TrimSpace("Use a credential with that capability, or ask the account's owner to grant it; check that account_id is the credential's account. " + CredentialAdvice(err))
 	case status == http.StatusConflict && len(client.ProblemsAt(err, "header", api.IdempotencyKeyHeader)) > 0:
@@ -224,8 +226,12 @@ const certificateAdvice = "Check that base_url has the host name of the server's
 
 // IsAccountCancelled reports whether the API refused because the account is cancelled.
 func IsAccountCancelled(err error) bool {
+	return isOfType(err, api.TypeAccountCancelled)
+}
+
+func isOfType(err error, problem string) bool {
 	refused, ok := errors.AsType[*client.Error](err)
-	return ok && slices.ContainsFunc(refused.Problems, func(p client.Problem) bool { return p.Type == api.TypeAccountCancelled })
+	return ok && slices.ContainsFunc(refused.Problems, func(p client.Problem) bool { return p.Type == problem })
 }
 
 // InvalidValue adds an error at an attribute. err explains why its value is invalid.

@@ -119,8 +119,9 @@ func fieldsOf(s api.Spec) map[string]*api.Field {
 	return fields
 }
 
-// anonymous returns the interactions of a recording without what identifies people.
-func anonymous(exchanges []*recorded) []*cassette.Interaction {
+// anonymous returns the interactions of a recording without what identifies people, and the replacements of the names and
+// local parts.
+func anonymous(exchanges []*recorded) ([]*cassette.Interaction, map[string]string) {
 	a := &anonymizer{ids: map[string]bool{}, domains: map[string]bool{}, all: map[string]map[string]*api.Field{}}
 	var interactions []*cassette.Interaction
 	for round := range 3 {
@@ -132,7 +133,15 @@ func anonymous(exchanges []*recorded) []*cassette.Interaction {
 			interactions = append(interactions, a.interaction(x))
 		}
 	}
-	return interactions
+	replaced := map[string]string{}
+	for key, replacement := range a.replacements {
+		for _, form := range []string{userForm, firstForm, lastForm, nameForm} {
+			if value, ok := strings.CutPrefix(key, form); ok {
+				replaced[value] = replacement
+			}
+		}
+	}
+	return interactions, replaced
 }
 
 func (a *anonymizer) interaction(x *recorded) *cassette.Interaction {

@@ -84,6 +84,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := p.observer.begin(s, r)
 	defer p.observer.end(x)
+	if p.recording != nil {
+		defer p.recording.end(x)
+	}
 	if r.Body != nil {
 		r.Body = &copied{ReadCloser: r.Body, limit: api.MaxBodyBytes, done: func(body []byte) { x.sent.Store(&body) }}
 	}
@@ -111,7 +114,7 @@ func isSafe(method string) bool {
 
 // blocked returns the response to a request that is not passed on.
 func blocked(name string) *api.Error {
-	return api.NewError(http.StatusForbidden, api.TypePermissionDenied,
+	return api.NewError(http.StatusForbidden, api.TypeReadOnly,
 		"mailhostd proxy --read-only did not pass %s on to the API, because it may change something; nothing has changed", name).At("path")
 }
 

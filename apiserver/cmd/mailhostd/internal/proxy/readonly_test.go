@@ -35,9 +35,9 @@ func TestReadOnly(t *testing.T) {
 			assert.Check(t, r.Status != http.StatusForbidden, "%s: %s", s.ID, r)
 			continue
 		}
-		r.Refused(http.StatusForbidden, "path permission_denied").Says("mailhostd proxy --read-only", s.ID, "nothing has changed")
+		r.Refused(http.StatusForbidden, "path read_only").Says("mailhostd proxy --read-only", s.ID, "nothing has changed")
 	}
-	h.send("PUT", "/mailboxes/jane@example.com", nil).Refused(http.StatusForbidden, "path permission_denied").Says("a PUT")
+	h.send("PUT", "/mailboxes/jane@example.com", nil).Refused(http.StatusForbidden, "path read_only").Says("a PUT")
 	assert.Check(t, is.Equal(apitest.Content(t, h.Service), before))
 	for i, op := range h.proxy.Report().Operations {
 		changes := api.Specs()[i].Changes()
@@ -51,12 +51,12 @@ func TestMethodOverride(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, true, nil)
 	for _, name := range []string{"X-HTTP-Method-Override", "x-http-method", "X-Method-Override"} {
-		h.send("GET", "/mailboxes", nil, name, "delete").Refused(http.StatusForbidden, "path permission_denied").Says("list-mailboxes")
-		h.send("POST", "/mailboxes/export", apitest.Object{}, name, "PATCH").Refused(http.StatusForbidden, "path permission_denied")
+		h.send("GET", "/mailboxes", nil, name, "delete").Refused(http.StatusForbidden, "path read_only").Says("list-mailboxes")
+		h.send("POST", "/mailboxes/export", apitest.Object{}, name, "PATCH").Refused(http.StatusForbidden, "path read_only")
 		h.send("GET", "/mailboxes", nil, name, "GET").Want(http.StatusOK)
 	}
 	for _, query := range []string{"_method=DELETE", "page=1;_method=delete", "page=1&%5Fmethod=PUT"} {
-		h.send("GET", "/mailboxes?"+query, nil).Refused(http.StatusForbidden, "path permission_denied")
+		h.send("GET", "/mailboxes?"+query, nil).Refused(http.StatusForbidden, "path read_only")
 		h.send("HEAD", "/mailboxes?"+query, nil).Want(http.StatusForbidden)
 	}
 	h.send("GET", "/mailboxes?search=_method", nil).Want(http.StatusOK)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -27,6 +28,8 @@ type recording struct {
 
 	mu        sync.Mutex
 	exchanges []*recorded
+	lost      map[string]int // requests without a complete response, by operation
+	replaced  map[string]string
 }
 
 // recorded is an exchange without secrets.
@@ -45,7 +48,17 @@ var recordedHeaders = []string{
 }
 
 // Record keeps every later exchange for WriteRecording, on request without what identifies people.
-func (p *Proxy) Record(anonymize bool) { p.recording = &recording{anonymize: anonymize} }
+func (p *Proxy) Record(anonymize bool) { p.recording = &recording{anonymize: anonymize, lost: map[string]int{}} }
+
+// end notes a request whose response could not be recorded.
+func (r *recording) end(x *exchange) {
+	if x.compared && !x.Compressed {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost[x.operation.ID]++
+}
 
 // add records a complete exchange.
 func (r *recording) add(upstream string, x *exchange) {
@@ -131,6 +144,21 @@ func (p *Proxy) Recorded() int {
 	return len(p.recording.exchanges)
 }
 
+// Lost returns the numbers of requests that were passed on since Record and are not recorded, because the response did
+// not arrive or can't be read, by operation.
+func (p *Proxy) Lost() map[string]int {
+	p.recording.mu.Lock()
+	defer p.recording.mu.Unlock()
+	return maps.Clone(p.recording.lost)
+}
+
+// Replaced returns the replacements of the names and local parts in the last recording that was written, by the value.
+func (p *Proxy) Replaced() map[string]string {
+	p.recording.mu.Lock()
+	defer p.recording.mu.Unlock()
+	return maps.Clone(p.recording.replaced)
+}
+
 // WriteRecording writes the exchanges since Record.
 func (p *Proxy) WriteRecording(w io.Writer) error {
 	r := p.recording
@@ -140,7 +168,7 @@ func (p *Proxy) WriteRecording(w io.Writer) error {
 	c.MarshalFunc = func(v any) ([]byte, error) { return yaml.Marshal(v) }
 	var interactions []*cassette.Interaction
 	if r.anonymize {
-		interactions = anonymous(r.exchanges)
+		interactions, r.replaced = anonymous(r.exchanges)
 	} else {
 		for _, x := range r.exchanges {
 			interactions = append(interactions, x.interaction)

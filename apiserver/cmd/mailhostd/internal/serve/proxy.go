@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -168,10 +170,37 @@ func writeRecording(handler *proxy.Proxy, name string, stderr io.Writer) error {
 	if err := errors.Join(handler.WriteRecording(file), file.Close()); err != nil {
 		return fmt.Errorf("the recording can't be written: %w", errors.Join(err, os.Remove(file.Name())))
 	}
+	describeRecording(stderr, name, handler.Lost(), handler.Replaced())
 	if existing != nil {
 		return fmt.Errorf("the recording is in %s: %w", file.Name(), existing)
 	}
 	return nil
+}
+
+// maxReplaced is the number of replacements that are printed.
+const maxReplaced = 200
+
+// describeRecording prints what a recording lacks, and which names it contains in place of others. The names are nowhere
+// in the file.
+func describeRecording(w io.Writer, name string, lost map[string]int, replaced map[string]string) {
+	if len(lost) > 0 {
+		var operations []string
+		for _, operation := range slices.Sorted(maps.Keys(lost)) {
+			operations = append(operations, fmt.Sprintf("%s (%d×)", operation, lost[operation]))
+		}
+		fmt.Fprintf(w, "%s is incomplete: it lacks requests whose responses did not arrive or could not be read: %s. Record again, unless the client repeated them.\n", name, strings.Join(operations, ", "))
+	}
+	if len(replaced) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s contains other names and local parts. Use them in the tests with it, and keep this list to yourself:\n", name)
+	for i, value := range slices.Sorted(maps.Keys(replaced)) {
+		if i == maxReplaced {
+			fmt.Fprintf(w, "    and %d more\n", len(replaced)-i)
+			break
+		}
+		fmt.Fprintf(w, "    %s → %s\n", value, replaced[value])
+	}
 }
 
 func writeJSON(file *os.File, r proxy.Report) error {
