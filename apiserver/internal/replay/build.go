@@ -51,7 +51,7 @@ func (rec *Recording) findAbsent() {
 			rec.absent[s.ID] = x
 		case http.StatusNotFound:
 			e := rec.find(s, x.request.url)
-			if !s.Changes() && (nameParameter(s) == "" || e != nil && e.existedAt(x.at)) {
+			if !s.Changes() && (nameParameter(s) == "" || e != nil && rec.existedAt(e, x.at)) {
 				rec.absent[s.ID] = x
 			}
 		}

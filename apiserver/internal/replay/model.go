@@ -281,8 +281,17 @@ func (e *entity) seenAt() int {
 	return -1
 }
 
-// existedAt reports whether a response before a time shows the object, and no later one its absence.
-func (e *entity) existedAt(at int) bool {
+func (e *entity) sharesName(other *entity) bool {
+	for name := range e.names {
+		if other.names[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// existedAt reports whether a response before a time shows the object and its owners, and no later one their absence.
+func (rec *Recording) existedAt(e *entity, at int) bool {
 	exists := false
 	for _, s := range e.steps {
 		for _, v := range s.values {
@@ -291,5 +300,5 @@ func (e *entity) existedAt(at int) bool {
 			}
 		}
 	}
-	return exists
+	return exists && !slices.ContainsFunc(rec.owners(e, e.latest()), func(owner *entity) bool { return !rec.existedAt(owner, at) })
 }

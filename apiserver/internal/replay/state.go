@@ -99,17 +99,23 @@ func (rec *Recording) next(r request, others []*outcome) *outcome {
 	isPossible := func(o *outcome) bool {
 		switch {
 		case o.creates:
-			return !rec.exists(o.effects[0].entity)
+			return rec.canExist(o.effects[0].entity)
 		case len(o.effects) > 0:
 			return exists
 		}
-		return len(objects) == 0 || exists == slices.ContainsFunc(objects, func(e *entity) bool { return e.track.existedAt(o.at) })
+		return len(objects) == 0 || exists == slices.ContainsFunc(objects, func(other *entity) bool {
+			if other == e {
+				other = e.track
+			}
+			return rec.existedAt(other, o.at)
+		})
 	}
 	isOwn := func(o *outcome) bool { return o.key == key }
 	for _, rule := range []func(o *outcome) bool{
 		func(o *outcome) bool { return isOwn(o) && isPossible(o) },
 		func(o *outcome) bool { return !isOwn(o) && isPossible(o) && (e == nil || len(o.effects) > 0) },
 		func(o *outcome) bool { return isOwn(o) && len(o.effects) == 0 },
+		func(o *outcome) bool { return len(o.effects) == 0 },
 	} {
 		var found *outcome
 		for _, again := range []bool{false, true} {
@@ -145,7 +151,7 @@ func (rec *Recording) apply(o *outcome, r request) {
 			}
 			rec.begin(e)
 			rec.adopt(e)
-		case named != nil && (named.isTwinOf(e) || named.track != named):
+		case named != nil && (named == e || named.isTwinOf(e)) && !(named.isRecorded() && effect.isNextOf(named)):
 			rec.follow(named, effect)
 			e = named
 		default:

@@ -14,7 +14,7 @@ import (
 
 // This file contains the rules about twins, the objects that equal requests have created.
 
-var idPattern = regexp.MustCompile(`[[:xdigit:]]{8}(?:-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)
+var idPattern = regexp.MustCompile(`[[:alnum:]-]+`)
 
 // findTwins finds the twins, and puts the outcomes of their changes together: those of requests that differ only
 // in the twin. The objects that come with a domain or service account are twins too, if their owners are and their members are equal.
@@ -101,7 +101,22 @@ func (e *entity) isTwinOf(other *entity) bool {
 // after returns the object after a change.
 func (o *outcome) after(f effect) object { return f.entity.steps[f.step].values[0].object }
 
-// follow takes an object to the step of a twin after a change. The change changes the same members of both.
+// canExist reports whether a request can create an object now: unless it exists, or an object with its name, or a twin
+// that the recording does not show beside it.
+func (rec *Recording) canExist(e *entity) bool {
+	isSame := func(other *entity) bool { // created by the same request, at another time
+		return other.isTwinOf(e) && other.createdAt() >= 0 && other.steps[1].outcome.key == e.steps[1].outcome.key &&
+			!rec.existedAt(e, other.createdAt()) && !rec.existedAt(other, e.createdAt())
+	}
+	return !slices.ContainsFunc(rec.collections[e.path].entities, func(other *entity) bool {
+		return (other == e || other.sharesName(e) || isSame(other)) && rec.exists(other)
+	})
+}
+
+func (f effect) isNextOf(e *entity) bool { return f.entity == e && f.step == e.position+1 }
+
+// follow takes an object to a step of a twin, or to one that is not its next one. Members that the change did not change
+// in the recording stay as they are.
 func (rec *Recording) follow(e *entity, f effect) {
 	var before object
 	for _, v := range f.entity.steps[f.step-1].values {
@@ -131,7 +146,8 @@ func (rec *Recording) adopt(e *entity) {
 // begin returns the objects that came with an object, or were created in it, to the time before any change.
 func (rec *Recording) begin(owner *entity) {
 	for _, e := range rec.byID {
-		if e.position > 0 && e.seenAt() >= owner.createdAt() && slices.Contains(rec.owners(e, e.shown(e.latest())), owner) {
+		isLater := len(e.inPlace) > 0 || e.seenAt() >= owner.createdAt() // an earlier one was moved to it, such as a mailbox to a workspace
+		if e.position > 0 && isLater && slices.Contains(rec.owners(e, e.shown(e.latest())), owner) {
 			e.position, e.track, e.before, e.then, e.inPlace = 0, e, nil, nil, map[string]string{}
 		}
 	}

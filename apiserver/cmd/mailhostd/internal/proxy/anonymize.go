@@ -73,6 +73,9 @@ var fixed = []string{
 // messages lists the members of errors that contain a message, also in the errors of another host.
 var messages = []string{"detail", "error", "error_description", "errors", "message", "messages", "msg", "reason"}
 
+// separators are characters that a local part may contain, and that separate it from other text more often.
+const separators = "'=/&?|"
+
 var (
 	// addressPattern matches an address in a text.
 	addressPattern = regexp.MustCompile("[\\pL\\pM\\pN.!#$%&'*+/=?^_`{|}~-]+@(?:[\\pL\\pM\\pN-]+\\.)+[\\pL\\pN-]{2,}")
@@ -357,9 +360,13 @@ func (a *anonymizer) address(s string) string {
 func (a *anonymizer) addresses(s string) string {
 	return addressPattern.ReplaceAllStringFunc(s, func(match string) string {
 		local := match[:strings.LastIndex(match, "@")]
-		start := 0
-		if a.replacements[userForm+strings.ToLower(local)] == "" { // after a character that a local part seldom contains
-			start = strings.LastIndexAny(local, `'=/&?|`) + 1
+		start := 0 // of a known local part, or else after the last character that a local part seldom contains
+		for a.replacements[userForm+strings.ToLower(local[start:])] == "" {
+			next := strings.IndexAny(local[start:], separators)
+			if next < 0 {
+				break
+			}
+			start += next + 1
 		}
 		if start == len(local) || local[start:] == "*" {
 			return match

@@ -48,7 +48,9 @@ var recordedHeaders = []string{
 }
 
 // Record keeps every later exchange for WriteRecording, on request without what identifies people.
-func (p *Proxy) Record(anonymize bool) { p.recording = &recording{anonymize: anonymize, lost: map[string]int{}} }
+func (p *Proxy) Record(anonymize bool) {
+	p.recording = &recording{anonymize: anonymize, lost: map[string]int{}}
+}
 
 // end notes a request whose response could not be recorded.
 func (r *recording) end(x *exchange) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -82,7 +83,7 @@ func histories(t *testing.T, random *rand.Rand) (all []*history) {
 	assert.NilError(t, err)
 	var bought apitest.Object
 	assert.NilError(t, json.Unmarshal(purchase, &bought))
-	for n := range 3 {
+	for n := range 2 {
 		bought["domains"] = []string{fmt.Sprintf("d%d.com", n)}
 		text, err := json.Marshal(bought)
 		assert.NilError(t, err)
@@ -149,7 +150,7 @@ func histories(t *testing.T, random *rand.Rand) (all []*history) {
 			{"DELETE", "/domains/$id", "", "", ""},
 			{"GET", "/domains?search=" + other, "", "", ""},
 		}})
-		if option := []string{"eu", "us", ""}[n]; option != "" { // claims of one option would not be independent
+		if option := []string{"eu", "us"}[n]; option != "" { // claims of one option would not be independent
 			all = append(all, &history{calls: []call{
 				{"POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, sample.Option(apitest.AccountID, option)), "ip", "id"},
 				{"GET", "/dedicated-ips/$ip", "", "", ""},
@@ -224,6 +225,117 @@ func run(t *testing.T, c *apitest.Client, all []*history, random *rand.Rand) [][
 	}
 }
 
+// suite returns the files of a test suite, each with histories that begin with the same creates as those of the other files.
+func suite(t *testing.T, random *rand.Rand) (files [][]*history) {
+	purchase := sample.Body(api.PurchaseDomains.Spec)
+	purchase["domains"] = []string{"team.com"}
+	bought, err := json.Marshal(purchase)
+	assert.NilError(t, err)
+	some := func(calls ...call) []call {
+		random.Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
+		return calls[:random.IntN(len(calls)+1)]
+	}
+	for range 3 {
+		file := []*history{{calls: slices.Concat(
+			[]call{
+				{"POST", "/domains/purchase", string(bought), "id", "results/0/id"},
+				{"GET", "/domains/team.com", "", "", ""},
+				{"GET", "/dns-records?domain=team.com", "", "record", "items/0/id"},
+				{"POST", "/mailboxes", `{"domain":"team.com","local_part":"jane","first_name":"Jane","last_name":"Doe"}`, "mailbox", "id"},
+			},
+			some(
+				call{"PATCH", "/mailboxes/$mailbox", `{"last_name":"Roe"}`, "", ""},
+				call{"PATCH", "/mailboxes/jane@team.com", `{"first_name":"Janet"}`, "", ""},
+				call{"PATCH", "/domains/$id", `{"auto_renew":true}`, "", ""},
+				call{"PATCH", "/dns-records/$record", `{"ttl":600}`, "", ""},
+				call{"DELETE", "/dns-records/$record", "", "", ""},
+				call{"POST", "/dns-records", `{"domain":"$id","name":"www","type":"A","value":"192.0.2.1"}`, "", ""},
+				call{"POST", "/mailboxes", `{"domain":"team.com","local_part":"john","first_name":"John","last_name":"Doe"}`, "", ""},
+				call{"POST", "/mailboxes", `{"domain":"team.com","local_part":"jane","first_name":"Jane","last_name":"Doe"}`, "", ""}, // exists
+			),
+			[]call{
+				{"GET", "/mailboxes/$mailbox", "", "", ""},
+				{"GET", "/mailboxes?domain=team.com", "", "", ""},
+				{"POST", "/mailboxes/export", `{"domain":"team.com"}`, "", ""},
+				{"GET", "/domains/team.com", "", "", ""},
+				{"GET", "/dns-records?domain=team.com", "", "", ""},
+				{"DELETE", "/mailboxes/jane@team.com", "", "", ""},
+				{"GET", "/mailboxes/$mailbox", "", "", ""},
+				{"DELETE", "/mailboxes/john@team.com", "", "", ""},
+				{"DELETE", "/domains/$id", "", "", ""},
+				{"GET", "/mailboxes?domain=team.com", "", "", ""},
+			},
+		)}}
+		for range 3 {
+			file = append(file, &history{calls: slices.Concat(
+				[]call{
+					{"POST", "/auth/service-accounts", `{"name":"ci"}`, "id", "id"},
+					{"GET", "/auth/authorizations?subject_id=$id", "", "owner", "0/id"},
+				},
+				some(
+					call{"DELETE", "/auth/authorizations/$owner", "", "", ""},
+					call{"POST", "/auth/authorizations", `{"grant_kind":"capability","capability_key":"mailbox.view","subject_type":"service_account","subject_id":"$id"}`, "", ""},
+					call{"POST", "/auth/authorizations", `{"grant_kind":"capability","capability_key":"domain.view","subject_type":"service_account","subject_id":"$id"}`, "", ""},
+				),
+				[]call{
+					{"GET", "/auth/authorizations?subject_id=$id", "", "", ""},
+					{"DELETE", "/auth/service-accounts/$id", "", "", ""},
+					{"GET", "/auth/service-accounts/$id", "", "", ""},
+				},
+			)})
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// TestReplayInAnotherOrder checks that each file of a recorded test suite gets the recorded responses again, except for
+// ids, times and the order of lists: alone, in any order and twice, and with its requests in another order.
+func TestReplayInAnotherOrder(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{2, 17, 19, 24} { // each found a fault
+		random := rand.New(rand.NewPCG(seed, 4))
+		r := newRecordingHost(t, false)
+		files := suite(t, random)
+		var want [][][]string
+		for _, file := range files {
+			want = append(want, run(t, r.client, file, random))
+		}
+		offline := r.offline(t)
+		for range 6 {
+			n := random.IntN(len(files))
+			got := run(t, offline, files[n], random)
+			for i := range got {
+				if !assert.Check(t, is.Equal(unnamed(got[i]), unnamed(want[n][i])), "seed %d, file %d, history %d", seed, n, i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// unnamed returns responses without ids, times, what identifies a token, and the order of lists.
+func unnamed(responses []string) string {
+	var all []string
+	for _, text := range responses {
+		text = regexp.MustCompile(`[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}|\b\d{12,}\b|\d{4}-\d\d-\d\dT[\d:.]+Z`).ReplaceAllString(text, "…")
+		text = regexp.MustCompile(`"token_\w+":"[^"]*"`).ReplaceAllString(text, "…")
+		if rows := strings.Split(text, "\r\n"); len(rows) > 1 {
+			slices.Sort(rows[1:])
+			text = strings.Join(rows, "\n")
+		}
+		objects := strings.Split(text, "},{")
+		if start := strings.IndexByte(text, '['); start >= 0 && len(objects) > 1 {
+			end := strings.LastIndexByte(text, ']')
+			objects = strings.Split(strings.TrimSuffix(strings.TrimPrefix(text[start+1:end], "{"), "}"), "},{")
+			slices.Sort(objects)
+			text = text[:start] + strings.Join(objects, "},{") + text[end:]
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "\n")
+}
+
 func normal(text []byte) []byte {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
@@ -236,7 +348,7 @@ func normal(text []byte) []byte {
 // TestReplay checks that the requests of independent histories get the recorded responses in any order.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
+	for seed := range uint64(2) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		r := newRecordingHost(t, false)
 		all := histories(t, random)
@@ -255,7 +367,7 @@ func TestReplay(t *testing.T) {
 // TestReplayOfConcurrentClients checks a recording in which lists were in flight together with changes.
 func TestReplayOfConcurrentClients(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(2) {
+	for seed := range uint64(1) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		r := newRecordingHost(t, false)
 		all := histories(t, random)
