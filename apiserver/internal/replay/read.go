@@ -9,7 +9,17 @@
 // and lists both return the last recorded value of the step that an object is at.
 //
 // A step may be skipped, and the steps of a deleted object begin again with its creation, so that a
-// client may do less than the recorded one, or repeat it.
+// client may do less than the recorded one, or repeat it. A change that is not the next step of its object
+// changes the members that it changed in the recording, and leaves the others as they are.
+//
+// Objects that equal requests have created are twins: the files of a test suite create the same mailbox
+// one after the other, and a module several service accounts with the same name. A client can't know which
+// twin its create returns, and so an object without a step for a change follows that of a twin. It keeps
+// its id. An object in a twin of the owner that exists, such as a mailbox in a domain that was bought again,
+// belongs to the owner that exists.
+//
+// Other responses, such as the account, are the last recorded ones before any change that is still to come
+// of an object that they depend on. An export is composed of the current mailboxes.
 //
 // The files, in the order in which to read them:
 //
@@ -17,9 +27,11 @@
 //	request.go     a request in one spelling, so that two of them can be compared
 //	model.go       the objects of the account with their steps
 //	build.go       exchanges become the model
+//	twins.go       objects that equal requests have created
 //	state.go       the step and the value of an object now
 //	respond.go     the response to a request; to a read
 //	lists.go       the response to a request for a list
+//	documents.go   the response to another read, such as an export
 //	changes.go     the response to a change
 //	unrecorded.go  the response to a request that the recording lacks
 package replay

@@ -50,8 +50,8 @@ func (rec *Recording) unrecorded(r request) *response {
 		}
 	}
 	place := []string{"path"}
-	if len(different) > 0 {
-		place = strings.Split(different[0], ".")
+	if i := slices.IndexFunc(different, func(name string) bool { return parts[name] != "" || !strings.HasPrefix(name, "query.") }); i >= 0 {
+		place = strings.Split(different[i], ".")
 	}
 	return notRecorded(place, "the recording contains no %s %s%s. The nearest is %s %s%s (id %d in the recording). %s",
 		r.operation.Method, r.target(), describe(parts, different), nearest.operation.Method, nearest.target(), describe(nearest.parts(), different), at, advice)
