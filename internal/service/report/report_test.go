@@ -90,6 +90,7 @@ func TestAdvice(t *testing.T) {
 		"Renew the token.":         {&client.Error{Status: 401, Operation: "op", Advice: "Renew the token."}, &client.Error{Operation: "op", Err: errors.New("no token"), Advice: "Renew the token."}},
 		"that capability":          {status(403)},
 		"account. Grant it.":       {&client.Error{Status: 403, Operation: "op", Advice: "Grant it."}},
+		"without --read-only":      {&client.Error{Status: 403, Operation: "op", Advice: "Grant it.", Problems: []client.Problem{{Type: api.TypeReadOnly, Msg: "nothing has changed"}}}},
 		"reactivate the account":   {&client.Error{Status: 403, Operation: "op", Problems: []client.Problem{{Type: api.TypeAccountCancelled, Msg: "the account is cancelled"}}}},
 		"Remove the conflict":      {status(409)},
 		"still being processed":    {&client.Error{Status: 409, Operation: "op", Problems: []client.Problem{problem("header.Idempotency-Key", "still running")}}},

@@ -88,6 +88,35 @@ func TestProxyCommand(t *testing.T) {
 }
 
 // TestProxyUntilInterrupted checks the output of the proxy without a command.
+// TestRecordingIsDescribed records a host that loses the response to a create, and people.
+func TestRecordingIsDescribed(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip(err)
+	}
+	t.Parallel()
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"items":[{"id":"11111111-2222-4333-8444-555555555555","primary_email":"jane@example.com","local_part":"jane","first_name":"Jane","last_name":"Doe"}],"page":1,"page_size":25,"total":1}`)
+	}))
+	defer host.Close()
+	file := filepath.Join(t.TempDir(), "host.yaml")
+	const url = `"$MAILHOST_BASE_URL/v1/public/accounts/11111111-2222-4333-8444-555555555555/mailboxes"`
+	code, _, stderr := mailhostdtest.RunWith(t, []string{"PATH=" + os.Getenv("PATH")}, "proxy", "--upstream", host.URL, "--record", file, "--anonymize", "--", "sh", "-c", "curl -s "+url+"; curl -s -d '{}' "+url)
+	assert.Check(t, is.Equal(code, cli.ExitOK), stderr)
+	for _, want := range []string{
+		file + " is incomplete: it lacks requests whose responses did not arrive or could not be read: create-mailbox (1×).",
+		"\n    Doe → Last 1\n    Jane → First 1\n    jane → user-1\n",
+	} {
+		assert.Check(t, strings.Contains(stderr, want), "%s is not in %s", want, stderr)
+	}
+	text, err := os.ReadFile(file)
+	assert.NilError(t, err)
+	assert.Check(t, !strings.Contains(strings.ToLower(string(text)), "jane"), "%s", text)
+}
+
 func TestProxyUntilInterrupted(t *testing.T) {
 	t.Parallel()
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -182,7 +182,7 @@ func TestTryReplay(t *testing.T) {
 	for command, want := range map[string]string{
 		request("$MAILHOST_ACCOUNT_ID", "/workspaces"):                              `"name":"Default"`,
 		request(owner.AccountID, "/workspaces?page=2&page_size=1"):                  `{"items":[],"page":2,"page_size":1,"total":1}`,
-		request("$MAILHOST_ACCOUNT_ID", "/mailboxes"):                               "the recording has no response to this request, GET /mailboxes; the nearest is interaction 0, GET /workspaces?page_size=9",
+		request("$MAILHOST_ACCOUNT_ID", "/mailboxes"):                               "the recording contains no GET /mailboxes. The nearest is GET /workspaces?page_size=9 (id 0 in the recording)",
 		request("11111111-2222-4333-8444-555555555555", "/workspaces"):              "the recording is of the account " + owner.AccountID,
 		`curl -s "$MAILHOST_CONTROL_URL/journal?operation=list-workspaces&count=0"`: "[]",
 	} {
