@@ -143,6 +143,7 @@ func (rec *Recording) find(s api.Spec, u *url.URL) *entity {
 	return rec.named(collectionOf(s), canonical(s.PathValues(u)[nameParameter(s)]))
 }
 
+// named returns the object with a name or id: one that exists, or else the last one.
 func (rec *Recording) named(path, name string) (found *entity) {
 	c := rec.collections[path]
 	if c == nil {
@@ -156,6 +157,9 @@ func (rec *Recording) named(path, name string) (found *entity) {
 	return found
 }
 
+// owningPaths lists the collections of objects without which others can't exist.
+var owningPaths = []string{"/domains", "/workspaces", "/auth/service-accounts"}
+
 // owners returns the objects without which an object can't exist.
 func (rec *Recording) owners(e *entity, o object) (owners []*entity) {
 	if e.domain != nil {
@@ -163,8 +167,8 @@ func (rec *Recording) owners(e *entity, o object) (owners []*entity) {
 	}
 	for _, member := range []string{"domain_id", "workspace_id", "scope_id", "resource_id", "subject_id"} {
 		id, _ := o[member].(string)
-		for _, path := range []string{"/domains ", "/workspaces ", "/auth/service-accounts "} {
-			if owner := rec.byID[path+id]; id != "" && owner != nil && owner != e {
+		for _, path := range owningPaths {
+			if owner := rec.byID[path+" "+id]; id != "" && owner != nil && owner != e {
 				owners = append(owners, owner)
 			}
 		}

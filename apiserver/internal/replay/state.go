@@ -157,7 +157,7 @@ func (rec *Recording) apply(o *outcome, r request) {
 		default:
 			e.position = effect.step
 		}
-		e.exchange(o.request, r)
+		e.substitute(o.request, r)
 	}
 }
 

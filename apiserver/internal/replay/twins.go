@@ -17,7 +17,8 @@ import (
 var idPattern = regexp.MustCompile(`[[:alnum:]-]+`)
 
 // findTwins finds the twins, and puts the outcomes of their changes together: those of requests that differ only
-// in the twin. The objects that come with a domain or service account are twins too, if their owners are and their members are equal.
+// in the twin. The objects that come with a domain or service account are twins too, if their owners are twins and their
+// members are equal.
 func (rec *Recording) findTwins() {
 	first := map[string]*entity{}
 	add := func(key string, e *entity) {
@@ -48,13 +49,14 @@ func (rec *Recording) findTwins() {
 	}
 	for path, c := range rec.collections {
 		for _, e := range c.entities {
+			owners := rec.owners(e, e.earliest())
+			if e.createdAt() >= 0 || !slices.ContainsFunc(owners, func(owner *entity) bool { return owner.twins != nil }) {
+				continue
+			}
 			o := maps.Clone(e.earliest())
 			maps.DeleteFunc(o, func(name string, member any) bool { return name == "id" || isTime(member) })
-			owners := rec.owners(e, o)
-			if e.createdAt() < 0 && slices.ContainsFunc(owners, func(owner *entity) bool { return owner.twins != nil }) {
-				key, _ := json.Marshal([]any{path, owners[0].id, o}) // strings, so there is no error
-				add(rec.withoutTwins(string(key)), e)
-			}
+			key, _ := json.Marshal([]any{path, owners[0].id, o}) // decoded JSON, so there is no error
+			add(rec.withoutTwins(string(key)), e)
 		}
 	}
 	rec.outcomes = joined(rec, rec.outcomes, func(o *outcome) int { return o.at })
@@ -93,7 +95,7 @@ func isTime(member any) bool {
 	return err == nil
 }
 
-// isTwinOf reports whether equal requests have created two objects.
+// isTwinOf reports whether two objects are twins.
 func (e *entity) isTwinOf(other *entity) bool {
 	return e != other && e.twins != nil && e.twins == other.twins
 }
@@ -120,7 +122,7 @@ func (f effect) isNextOf(e *entity) bool { return f.entity == e && f.step == e.p
 func (rec *Recording) follow(e *entity, f effect) {
 	var before object
 	for _, v := range f.entity.steps[f.step-1].values {
-		if !v.partial {
+		if !v.partial || before == nil {
 			before = v.object
 		}
 	}
@@ -145,6 +147,9 @@ func (rec *Recording) adopt(e *entity) {
 
 // begin returns the objects that came with an object, or were created in it, to the time before any change.
 func (rec *Recording) begin(owner *entity) {
+	if !slices.Contains(owningPaths, owner.path) {
+		return
+	}
 	for _, e := range rec.byID {
 		isLater := len(e.inPlace) > 0 || e.seenAt() >= owner.createdAt() // an earlier one was moved to it, such as a mailbox to a workspace
 		if e.position > 0 && isLater && slices.Contains(rec.owners(e, e.shown(e.latest())), owner) {
@@ -153,8 +158,8 @@ func (rec *Recording) begin(owner *entity) {
 	}
 }
 
-// exchange puts the objects that a request names in the place of those in the recorded one.
-func (e *entity) exchange(recorded, sent request) {
+// substitute puts the objects that a request names in the place of those in the recorded one.
+func (e *entity) substitute(recorded, sent request) {
 	was, _ := recorded.body.(object)
 	is, _ := sent.body.(object)
 	for name, member := range was {

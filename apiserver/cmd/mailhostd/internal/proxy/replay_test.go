@@ -313,6 +313,50 @@ func TestReplayInAnotherOrder(t *testing.T) {
 	}
 }
 
+// TestDocuments checks that reads of no single object show the changes that arrive, although others do not.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	r := newRecordingHost(t, false)
+	r.Domain("example.com")
+	option := sample.Option(apitest.AccountID, "eu")
+	export := apitest.Object{"domain": "example.com"}
+	purchase := sample.Body(api.PurchaseDomains.Spec)
+	purchase["domains"] = []string{"new.com"}
+	available := func(c *apitest.Client) any {
+		return c.Get("/domains/availability?domain=new.com").Want(200).At("available")
+	}
+	free := func(c *apitest.Client) any { return c.Get("/dedicated-ips/options").Want(200).At("items.0.available") }
+	exported := func(c *apitest.Client) string { return string(c.Post("/mailboxes/export", export).Want(200).Raw) }
+	create := func(c *apitest.Client, local string) {
+		c.Post("/mailboxes", apitest.Object{"domain": "example.com", "local_part": local, "first_name": "A", "last_name": "Doe"}).Want(201)
+	}
+	was := []any{available(r.client), free(r.client)}
+	create(r.client, "other") // and everything with it is not replayed
+	r.client.Post("/auth/service-accounts", apitest.Object{"name": "run"}).Want(201)
+	exported(r.client)
+	r.client.Delete("/mailboxes/other@example.com").Want(204)
+	create(r.client, "jane")
+	exported(r.client)
+	r.client.Patch("/mailboxes/jane@example.com", apitest.Object{"last_name": "Roe"}).Want(200)
+	exported(r.client)
+	r.client.Post("/domains/purchase", purchase).Want(200)
+	r.client.Post("/dedicated-ips/claim", apitest.Object{"option_id": option}).Want(201)
+	then := []any{available(r.client), free(r.client)}
+	account := string(normal(r.client.Get("").Want(200).Raw))
+
+	offline := r.offline(t)
+	assert.Check(t, is.DeepEqual([]any{available(offline), free(offline)}, was))
+	create(offline, "jane")
+	assert.Check(t, strings.Contains(exported(offline), ",jane@example.com,A,Doe,") && !strings.Contains(exported(offline), "other@"), "%s", exported(offline))
+	offline.Patch("/mailboxes/jane@example.com", apitest.Object{"last_name": "Roe"}).Want(200)
+	assert.Check(t, strings.Contains(exported(offline), ",jane@example.com,A,Roe,"), "%s", exported(offline))
+	offline.Post("/domains/purchase", purchase).Want(200)
+	assert.Check(t, is.DeepEqual([]any{available(offline), free(offline)}, []any{then[0], was[1]}))
+	offline.Post("/dedicated-ips/claim", apitest.Object{"option_id": option}).Want(201)
+	assert.Check(t, is.DeepEqual([]any{available(offline), free(offline)}, then))
+	assert.Check(t, is.Equal(string(normal(offline.Get("").Want(200).Raw)), account))
+}
+
 // unnamed returns responses without ids, times, what identifies a token, and the order of lists.
 func unnamed(responses []string) string {
 	var all []string
