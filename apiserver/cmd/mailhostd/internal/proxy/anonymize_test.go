@@ -136,7 +136,10 @@ func members(body []byte) string {
 // recording, that ids and domains stay, and that the recording serves the same requests under the new names.
 func TestAnonymousPeople(t *testing.T) {
 	t.Parallel()
-	for seed := uint64(1); seed < 3; seed++ {
+	for _, seed := range []uint64{2, 1} {
+		if testing.Short() && seed != 2 {
+			continue
+		}
 		random := rand.New(rand.NewPCG(seed, 3))
 		var people []person
 		r := &recordingHost{Server: apitest.New(t)}

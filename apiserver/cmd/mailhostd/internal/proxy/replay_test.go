@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -292,7 +293,10 @@ func suite(t *testing.T, random *rand.Rand) (files [][]*history) {
 // ids, times and the order of lists: alone, in any order and twice, and with its requests in another order.
 func TestReplayInAnotherOrder(t *testing.T) {
 	t.Parallel()
-	for _, seed := range []uint64{17, 24} { // each found a fault
+	for _, seed := range []uint64{24, 17} { // each found a fault
+		if testing.Short() && seed != 24 {
+			continue
+		}
 		random := rand.New(rand.NewPCG(seed, 4))
 		r := newRecordingHost(t, false)
 		files := suite(t, random)
@@ -391,41 +395,26 @@ func normal(text []byte) []byte {
 // TestReplay checks that the requests of independent histories get the recorded responses in any order.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(1) {
-		random := rand.New(rand.NewPCG(seed, 0))
-		r := newRecordingHost(t, false)
-		all := histories(t, random)
-		want := run(t, r.client, all, random)
-		offline := r.offline(t)
-		got := run(t, offline, all, random)
-		for i := range want {
-			assert.Check(t, is.Equal(strings.Join(got[i], "\n"), strings.Join(want[i], "\n")), "seed %d, history %d", seed, i)
-		}
-		if t.Failed() {
-			return
-		}
+	random := rand.New(rand.NewPCG(0, 0))
+	r := newRecordingHost(t, false)
+	all := histories(t, random)
+	want := run(t, r.client, all, random)
+	got := run(t, r.offline(t), all, random)
+	for i := range want {
+		assert.Check(t, is.Equal(strings.Join(got[i], "\n"), strings.Join(want[i], "\n")), "history %d", i)
 	}
 }
 
 // TestReplayOfConcurrentClients checks a recording in which lists were in flight together with changes.
 func TestReplayOfConcurrentClients(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(1) {
-		random := rand.New(rand.NewPCG(seed, 1))
-		r := newRecordingHost(t, false)
-		all := histories(t, random)
-		want := runConcurrently(t, r.client, all, true)
-		offline := r.offline(t)
-		for range 2 {
-			got := runConcurrently(t, offline, all, false)
-			for i := range want {
-				assert.Check(t, is.Equal(strings.Join(got[i], "\n"), strings.Join(want[i], "\n")), "seed %d, history %d", seed, i)
-			}
-			if t.Failed() {
-				return
-			}
-			offline = r.offline(t)
-		}
+	random := rand.New(rand.NewPCG(0, 1))
+	r := newRecordingHost(t, false)
+	all := histories(t, random)
+	want := runConcurrently(t, r.client, all, true)
+	got := runConcurrently(t, r.offline(t), all, false)
+	for i := range want {
+		assert.Check(t, is.Equal(strings.Join(got[i], "\n"), strings.Join(want[i], "\n")), "history %d", i)
 	}
 }
 
@@ -447,6 +436,7 @@ func runConcurrently(t *testing.T, c *apitest.Client, all []*history, watch bool
 				default:
 					_, err := c.Try(t.Context(), "GET", path, nil)
 					assert.Check(t, err)
+					time.Sleep(20 * time.Millisecond)
 				}
 			}
 		})
