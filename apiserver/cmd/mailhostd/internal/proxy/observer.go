@@ -167,7 +167,7 @@ func (o *observer) observe(x *exchange) {
 		o.show(x, value)
 		differences = append(differences, o.page(x, value)...)
 	case x.Status == http.StatusNotFound:
-		known.isForeign = known.isForeign || s.Lifecycle() && len(differences) > 0
+		known.isForeign = known.isForeign || s.Lifecycle() && slices.ContainsFunc(differences, isInBody)
 		o.hide(x)
 	case x.Status == http.StatusConflict, x.Status == http.StatusUnprocessableEntity:
 		known.exists = true
@@ -185,6 +185,11 @@ func (o *observer) observe(x *exchange) {
 	for _, d := range differences {
 		o.find(s.ID, d)
 	}
+}
+
+// isInBody reports whether a difference is one of the body, or of its media type.
+func isInBody(d conformance.Difference) bool {
+	return strings.HasPrefix(d.Place, "response body") || d.Place == "header Content-Type"
 }
 
 // isOptional reports whether a difference is a missing member that the published specification lets a host omit.
