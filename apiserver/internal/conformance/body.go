@@ -191,11 +191,14 @@ func bounded(value any) any {
 // because a value of another type is in no enumeration either.
 func (c *comparison) invalid(e *jsonschema.ValidationError, root any) {
 	leaves := slices.SortedStableFunc(slices.Values(leavesOf(e, nil)), func(a, b *jsonschema.ValidationError) int { return rank(a) - rank(b) })
-	seen := map[string]bool{}
+	seen, foreign := map[string]bool{}, foreignObjects(leaves, root)
 	for _, leaf := range leaves {
 		place := strings.Join(leaf.InstanceLocation, "\x00")
-		if seen["foreign "+place] || c.foreign(leaf, leaves, valueAt(root, leaf.InstanceLocation)) {
-			seen["foreign "+place] = true
+		if required, ok := foreign[place]; ok {
+			if members, _ := valueAt(root, leaf.InstanceLocation).(object); !seen[place] {
+				seen[place] = true
+				c.differ(placeOf(leaf), "an object with "+strings.Join(required, ", "), "an object with "+cmp.Or(namesOf(members), "no member"))
+			}
 			continue
 		}
 		if isWhole := rank(leaf) > 0; isWhole && seen[place] {
@@ -207,24 +210,36 @@ func (c *comparison) invalid(e *jsonschema.ValidationError, root any) {
 	}
 }
 
-// foreign adds one difference for an object without any member of the contract, such as {"data": …} around another
-// one, and reports whether leaf is a part of it.
-func (c *comparison) foreign(leaf *jsonschema.ValidationError, leaves []*jsonschema.ValidationError, value any) bool {
-	members, isObject := value.(object)
-	required, lacksSome := leaf.ErrorKind.(*kind.Required)
-	isUnknown := len(members) == 0 || slices.ContainsFunc(leaves, func(other *jsonschema.ValidationError) bool {
-		unknown, ok := other.ErrorKind.(*kind.AdditionalProperties)
-		return ok && len(unknown.Properties) == len(members) && slices.Equal(other.InstanceLocation, leaf.InstanceLocation)
+// foreignObjects returns the required members of each object that contains no member of the contract, such as
+// {"data": …} around another one, by its place. They are one difference.
+func foreignObjects(leaves []*jsonschema.ValidationError, root any) map[string][]string {
+	required, unknown := map[string][]string{}, map[string]int{}
+	for _, leaf := range leaves {
+		place := strings.Join(leaf.InstanceLocation, "\x00")
+		switch k := leaf.ErrorKind.(type) {
+		case *kind.Required:
+			required[place] = k.Missing
+		case *kind.AdditionalProperties:
+			unknown[place] = len(k.Properties)
+		}
+	}
+	maps.DeleteFunc(required, func(place string, missing []string) bool {
+		var location []string
+		if place != "" {
+			location = strings.Split(place, "\x00")
+		}
+		members, _ := valueAt(root, location).(object)
+		return len(missing) < 2 || unknown[place] < len(members)
 	})
-	if !isObject || !lacksSome || !isUnknown || len(required.Missing) < 2 {
-		return false
+	return required
+}
+
+// placeOf returns the place of a value that a validation error is about.
+func placeOf(e *jsonschema.ValidationError) string {
+	if len(e.InstanceLocation) == 0 {
+		return inBody
 	}
-	place := inBody
-	if len(leaf.InstanceLocation) > 0 {
-		place += " " + pointer(leaf.InstanceLocation)
-	}
-	c.differ(place, "an object with "+strings.Join(required.Missing, ", "), "an object with "+cmp.Or(namesOf(members), "no member"))
-	return true
+	return inBody + " " + pointer(e.InstanceLocation)
 }
 
 // namesOf lists the members of an object.
@@ -265,10 +280,7 @@ func rank(e *jsonschema.ValidationError) int {
 
 // leaf adds the difference of a part of a validation error that has no further parts.
 func (c *comparison) leaf(e *jsonschema.ValidationError, value any) {
-	place := inBody + " " + pointer(e.InstanceLocation)
-	if len(e.InstanceLocation) == 0 {
-		place = inBody
-	}
+	place := placeOf(e)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		slices.SortStableFunc(k.Want, func(a, b string) int { return strings.Count(a, "null") - strings.Count(b, "null") })
