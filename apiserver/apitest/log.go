@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -78,25 +79,37 @@ func (l *Log) WaitFor(t TB, msg string, n int) Object {
 	return entry
 }
 
+// WaitForRequest waits for the entry of a request. The entries that the server wrote before are in the log too, which
+// a response alone does not say if the server is another process.
+func (l *Log) WaitForRequest(t TB, id string) {
+	t.Helper()
+	_, err := l.await(t.Context(), "of request "+id, 1, func(e Object) bool { return e["request_id"] == id })
+	assert.Assert(t, err == nil, "%v:\n%s", err, l)
+}
+
 // Await is [Log.WaitFor], but returns an error if the log ends first.
 func (l *Log) Await(ctx context.Context, msg string, n int) (Object, error) {
+	return l.await(ctx, strconv.Quote(msg), n, func(e Object) bool { return e["msg"] == msg })
+}
+
+func (l *Log) await(ctx context.Context, name string, n int, match func(Object) bool) (Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		l.mu.Lock()
 		more, ended := l.more, l.ended
 		l.mu.Unlock()
-		found := slices.DeleteFunc(l.Entries(msg), func(e Object) bool { return e["msg"] != msg })
+		found := slices.DeleteFunc(l.Entries(""), func(e Object) bool { return !match(e) })
 		if len(found) >= n {
 			return found[n-1], nil
 		}
 		if ended {
-			return nil, fmt.Errorf("the log ended with %d of %d entries %q", len(found), n, msg)
+			return nil, fmt.Errorf("the log ended with %d of %d entries %s", len(found), n, name)
 		}
 		select {
 		case <-more:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%d of %d entries %q, %w", len(found), n, msg, ctx.Err())
+			return nil, fmt.Errorf("%d of %d entries %s, %w", len(found), n, name, ctx.Err())
 		}
 	}
 }

@@ -131,6 +131,15 @@ func (s *Server) As(t testing.TB, owner Account) *apitest.Client {
 	return &apitest.Client{T: t, HTTP: &http.Client{Transport: transport}, URL: s.URL, Account: owner.AccountID, Token: owner.Token}
 }
 
+// Entries returns the entries of the log until now with a message that begins with prefix. The log of another process
+// arrives later than its responses: Entries sends a request to a path without a route, and waits for its entry.
+func (s *Server) Entries(t *testing.T, prefix string) []apitest.Object {
+	t.Helper()
+	resp, _ := s.Fetch(t, http.MethodGet, "/no-such-path")
+	s.Log.WaitForRequest(t, resp.Header.Get("X-Request-Id"))
+	return s.Log.Entries(prefix)
+}
+
 // HTTPEnviron returns the variables that direct commands to a server.
 func HTTPEnviron(s *Server, owner Account) []string {
 	return []string{"MAILHOST_BASE_URL=" + s.URL, "MAILHOST_ACCOUNT_ID=" + owner.AccountID, "MAILHOST_TOKEN=" + owner.Token}

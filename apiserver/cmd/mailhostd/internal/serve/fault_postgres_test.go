@@ -191,7 +191,7 @@ func smallTablespace(t *testing.T) string {
 func (c *postgresCase) run(fault postgresFault) {
 	status := c.create(localPart("before " + fault.name))
 	assert.Assert(c, status == http.StatusCreated, "create before: %d; log:\n%s", status, c.server.Log)
-	logged := len(c.server.Log.Entries("the database is unavailable"))
+	logged := len(c.server.Entries(c.T, "the database is unavailable"))
 	assert.NilError(c, fault.inflict(c))
 	// A disk is not full until the files have to grow.
 	refused := false
@@ -206,11 +206,11 @@ func (c *postgresCase) run(fault postgresFault) {
 		}
 	}
 	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
-	outages := fmt.Sprint(c.server.Log.Entries("the database is unavailable")[logged:])
+	outages := fmt.Sprint(c.server.Entries(c.T, "the database is unavailable")[logged:])
 	c.Logf("ready: %d %s; log: %s", ready, body, outages)
 	assert.Check(c, (ready == http.StatusOK) == (fault.harmless && fault.unready == "") && (outages == "[]") == fault.harmless, "ready: %d; log: %s", ready, outages)
 	if fault.unready != "" {
-		assert.Check(c, strings.Contains(body, fault.unready) && len(c.server.Log.Entries("the server is not ready any more")) == 1, "ready: %s; log:\n%s", body, c.server.Log)
+		assert.Check(c, strings.Contains(body, fault.unready) && len(c.server.Entries(c.T, "the server is not ready any more")) == 1, "ready: %s; log:\n%s", body, c.server.Log)
 	}
 	code, _, stderr := mailhostdtest.Run(c.T, "audit", "--database", c.path, "--limit", "1")
 	c.Logf("a command: %d %s", code, stderr)

@@ -300,7 +300,7 @@ func (c *faultCase) use() {
 	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
 	c.Logf("the last create: %d; ready: %d %s", status, ready, body)
 	assert.Check(c, ready != http.StatusOK || status == http.StatusCreated, "the server is ready")
-	outages := c.server.Log.Entries("the database is unavailable")
+	outages := c.server.Entries(c.T, "the database is unavailable")
 	c.Logf("log: %v", outages)
 	if status != http.StatusCreated && (len(outages) == 0 || !strings.Contains(fmt.Sprint(outages), c.path)) {
 		c.Errorf("the log does not name the file:\n%s", c.server.Log)
