@@ -12,10 +12,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -107,14 +109,14 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 		_ = server.Close() // the requests in flight are aborted
 	}
 	report := handler.Report()
-	var text bytes.Buffer
-	writeReport(&text, report)
-	_, err = out.Write(text.Bytes())
-	if err = errors.Join(err, writeJSON(file, report)); err != nil {
-		err = fmt.Errorf("the report can't be written: %w", err)
-	}
+	err = writeJSON(file, report)
 	if c.Record != "" {
 		err = errors.Join(err, writeRecording(handler, string(c.Record), p.Stderr))
+	}
+	var text bytes.Buffer
+	writeReport(&text, report)
+	if _, printErr := out.Write(text.Bytes()); printErr != nil { // last: a write to a closed pipe ends the program
+		err = errors.Join(err, fmt.Errorf("the report can't be written: %w", printErr))
 	}
 	switch {
 	case err != nil:
@@ -127,12 +129,14 @@ func (c ProxyCommand) Run(ctx context.Context, p cli.Program) error {
 	return nil
 }
 
-// wait prints how to use the proxy, and returns when ctx is cancelled or serving has failed.
+// wait prints how to use the proxy, and returns when ctx is cancelled, after SIGHUP, or when serving has failed.
 func (c ProxyCommand) wait(ctx context.Context, p cli.Program, at string, failed <-chan error) error {
 	only := ""
 	if c.ReadOnly {
 		only = " that change nothing"
 	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal was closed; the report and the recording are written
+	defer stop()
 	fmt.Fprintf(p.Stdout, "Passing requests%s on to %s. Point a client at the proxy, and press Ctrl-C for the report:\n\n    export MAILHOST_BASE_URL=%s\n\n", only, c.Upstream, at)
 	select {
 	case err := <-failed:
@@ -210,7 +214,10 @@ func writeJSON(file *os.File, r proxy.Report) error {
 	enc := json.NewEncoder(file)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	if err := enc.Encode(r); err != nil {
+		return fmt.Errorf("the report can't be written: %w", err)
+	}
+	return nil
 }
 
 // writeReport writes the report as text.

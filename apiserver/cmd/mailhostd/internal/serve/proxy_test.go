@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -87,7 +89,6 @@ func TestProxyCommand(t *testing.T) {
 	}
 }
 
-// TestProxyUntilInterrupted checks the output of the proxy without a command.
 // TestRecordingIsDescribed records a host that loses the response to a create, and people.
 func TestRecordingIsDescribed(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -117,6 +118,37 @@ func TestRecordingIsDescribed(t *testing.T) {
 	assert.Check(t, !strings.Contains(strings.ToLower(string(text)), "jane"), "%s", text)
 }
 
+// TestProxyAfterHangup checks that a proxy in a terminal that was closed writes its report and its recording.
+func TestProxyAfterHangup(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no SIGHUP")
+	}
+	t.Parallel()
+	server, owner := mailhostdtest.Start(t)
+	self, err := os.Executable()
+	assert.NilError(t, err)
+	report, recording := filepath.Join(t.TempDir(), "report.json"), filepath.Join(t.TempDir(), "host.yaml")
+	c := exec.CommandContext(t.Context(), self, "proxy", "--upstream", server.URL, "--report", report, "--record", recording)
+	c.Env = append(os.Environ(), mailhostdtest.AsProgram+"=1")
+	out, err := c.StdoutPipe()
+	assert.NilError(t, err)
+	assert.NilError(t, c.Start())
+	url := ""
+	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
+		_, url, _ = strings.Cut(lines.Text(), "export MAILHOST_BASE_URL=")
+	}
+	server.URL = url
+	server.As(t, owner).Get("/mailboxes")
+	assert.NilError(t, out.Close()) // as a terminal does
+	assert.NilError(t, c.Process.Signal(syscall.SIGHUP))
+	_ = c.Wait() // the report can't be printed
+	for _, file := range []string{report, recording} {
+		text, err := os.ReadFile(file)
+		assert.Check(t, err == nil && strings.Contains(string(text), "mailboxes"), "%s: %s, %v", file, text, err)
+	}
+}
+
+// TestProxyUntilInterrupted checks the output of the proxy without a command.
 func TestProxyUntilInterrupted(t *testing.T) {
 	t.Parallel()
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
