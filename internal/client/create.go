@@ -162,10 +162,10 @@ func (f facts) decide(found int, lookupErr error) decision {
 	return fail
 }
 
-// lookUp returns the objects that the request may have created. It continues for a while after
-// the end of ctx, because otherwise nobody would manage the object.
-func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transport.Call, mayResend bool) ([]T, error) {
-	ctx, cancel := withGrace(ctx, lookupGrace)
+// lookUp returns the objects that the request may have created. A search continues for a while after
+// the end of the caller's context, because otherwise nobody would manage the object.
+func (spec *createSpec[T]) lookUp(caller context.Context, c *Client, call *transport.Call, mayResend bool) ([]T, error) {
+	ctx, cancel := withGrace(caller, lookupGrace)
 	defer cancel()
 	ctx = transport.WithLookupKey(ctx, call.Key)
 	if spec.find == nil {
@@ -174,13 +174,19 @@ func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transpor
 		}
 		return nil, errNoList
 	}
+	find := func() ([]T, error) {
+		found, err := spec.find(ctx)
+		return slices.DeleteFunc(found, func(v T) bool { return !spec.mayBeCreated(c, call, &v) }), err
+	}
+	if spec.paid && call.Last.Outcome == transport.Succeeded && !mayResend {
+		return untilListed(caller, c, find)
+	}
 	lookups := 1
 	if spec.paid {
 		lookups = paidLookups
 	}
 	for {
-		found, err := spec.find(ctx)
-		found = slices.DeleteFunc(found, func(v T) bool { return !spec.mayBeCreated(c, call, &v) })
+		found, err := find()
 		if lookups--; err != nil || len(found) > 0 || lookups == 0 {
 			return found, err
 		}
@@ -188,6 +194,24 @@ func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transpor
 			return nil, err
 		}
 	}
+}
+
+// untilListed returns the objects that a paid request created according to its response, once the lists of the API show
+// them. If it returned before, the next apply would pay again.
+func untilListed[T any](ctx context.Context, c *Client, find func() ([]T, error)) ([]T, error) {
+	var found []T
+	_, err := WaitFor(ctx, c,
+		func(context.Context) (_ *T, err error) {
+			if found, err = find(); err != nil || len(found) > 0 {
+				return nil, err
+			}
+			return nil, notFound("the new object")
+		},
+		func(*T) (bool, error) { return true, nil })
+	if IsNotFound(err) {
+		err = nil
+	}
+	return found, err
 }
 
 // withGrace returns a context that ends the grace period after its parent.

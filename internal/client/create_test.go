@@ -265,6 +265,28 @@ func TestEmptySuccessIsNotRepeated(t *testing.T) {
 	}
 }
 
+// TestPaidSuccessIsAwaited checks that a paid create that succeeded according to its response is looked up for minutes,
+// because the lists of some APIs lag; a lost one only three times.
+func TestPaidSuccessIsAwaited(t *testing.T) {
+	for name, text := range map[string]string{
+		"dedicated ip": `{}`,
+		"purchase":     `{"results":[{"domain_name":"example.com","status":"ok"}]}`,
+	} {
+		for _, minutes := range []int{9, 20} {
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: creators[name].op, Status: 200, Text: text})
+			due := f.Clock.Now().Add(time.Duration(minutes) * time.Minute)
+			f.Clock.OnSleep = func() {
+				if f.Clock.Now().After(due) && len(f.Stored[creators[name].stored]) == 0 {
+					f.Add(creators[name].stored, fakeapi.Object{"name": "example.com"})
+				}
+			}
+			id, err := creators[name].do(t.Context(), newClient(t, f))
+			unknown, _ := errors.AsType[*UnknownOutcomeError](err)
+			assert.Check(t, (id != "") == (minutes == 9) && (unknown != nil) == (minutes == 20) && f.Count(creators[name].op) == 1, "%s, %d minutes: %q, %v after %v", name, minutes, id, err, f.Sent())
+		}
+	}
+}
+
 // TestPlainCreationWithoutAResponse checks that a create without a lookup ends with an
 // UnknownOutcomeError, not only with the network's error.
 func TestPlainCreationWithoutAResponse(t *testing.T) {

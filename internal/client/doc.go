@@ -33,8 +33,9 @@
 //	anything                                                           fail
 //
 //	lookup  a search of the lists for the requested object. It ignores objects known to be
-//	        older than the request. It is made up to three times for a paid create, while
-//	        nothing is found. It fails for a change of plan and for feedback, which no list shows
+//	        older than the request. For a paid create it is repeated while nothing is found: twice,
+//	        or for ten minutes after a success without the object, if no retry is allowed. It
+//	        fails for a change of plan and for feedback, which no list shows
 //	secret  only the response to the create contains a secret: the token of a service
 //	        account, or a generated password
 //	paid    a purchase, a claim, a change of plan

@@ -83,7 +83,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 	isKnown := r.Status == api.PurchasePurchased || r.Status == api.PurchasePendingPayment || r.Status == api.PurchaseFailed
 	isFailed := r.Status == api.PurchaseFailed || !isKnown && cmp.Or(api.Value(r.ErrorCode), api.Value(r.Error)) != ""
 	if !isKnown && !isFailed && api.Value(r.ID) == "" {
-		found, err := c.findPurchase(ctx, name)
+		found, err := untilListed(ctx, c, func() ([]api.Purchase, error) { return c.findPurchase(ctx, name) })
 		if len(found) == 0 {
 			return nil, &UnknownOutcomeError{
 				Operation: api.PurchaseDomains.ID, Object: name, Effect: "the domain may have been bought", Lookup: err,

@@ -128,7 +128,7 @@ func TestOutcomeUnknown(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	}))
-	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
+	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu"), "timeouts": map[string]any{"create": "2s"}}, nil)
 	acctest.Expect(t, diags, "ERROR: Can't claim a dedicated IP", "outcome is unknown", "Check the account's dedicated IPs", "is in no Terraform state, and import it")
 	assert.Check(t, sent.Load() == 1 && o.Gone(), "sent %d times", sent.Load())
 }

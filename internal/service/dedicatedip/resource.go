@@ -119,7 +119,7 @@ func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostic
 	switch {
 	case unknown:
 		report.ErrorWithAdvice(diags, err, summary, nil,
-			"Check the account for an address that is in no Terraform state, and import it by its id or IP: otherwise you pay for it unused. If there is none, nothing was claimed: run apply again.")
+			"Check the account for an address that is in no Terraform state, and import it by its id or IP: otherwise you pay for it unused. If there is still none after some minutes, nothing was claimed: run apply again.")
 	case client.IsConflict(err):
 		var exhausted diag.Diagnostics
 		report.ErrorWithAdvice(&exhausted, err, summary, nil, "Nothing was claimed. If the option is exhausted: "+optionAdvice(ctx, c))

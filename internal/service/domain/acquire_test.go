@@ -241,7 +241,7 @@ func TestOutcomeUnknown(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	}))
-	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", map[string]any{"timeouts": map[string]any{"create": "2s"}}), nil)
 	acctest.Expect(t, diags, "ERROR: Can't buy the domain example.com\n", "outcome is unknown", "Check the account's domains and its payments", "it is not bought a second time")
 	assert.Check(t, sent.Load() == 1 && o.Gone(), "sent %d times", sent.Load())
 }
