@@ -105,6 +105,9 @@ func convert(v any, f *api.Field) any {
 			}
 		}
 	case string:
+		if v == "" && (f.Kind == reflect.Bool || f.Kind == reflect.Int64) {
+			return nil
+		}
 		if b, err := strconv.ParseBool(v); f.Kind == reflect.Bool && err == nil && len(v) > 1 { // not "1"
 			return b
 		}
