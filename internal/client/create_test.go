@@ -230,6 +230,18 @@ func TestCreateFailsForGood(t *testing.T) {
 	}
 }
 
+// TestRefusalAsAPage checks that a create does not take an existing record after a refusal that is an HTML page. A record
+// has no time of creation.
+func TestRefusalAsAPage(t *testing.T) {
+	for _, status := range []int{400, 409, 422} {
+		f := fakeapi.New()
+		f.Add("dns-records", fakeapi.Object{"name": "www", "type": "A", "value": "192.0.2.1", "ttl": 3600})
+		f.Fail(fakeapi.Fault{Op: creators["dns record"].op, Status: status, Header: http.Header{"Content-Type": {"text/html"}}, Text: "<html>exists</html>"})
+		id, err := creators["dns record"].do(t.Context(), newClient(t, f))
+		assert.Check(t, id == "" && StatusOf(err) == status && strings.Contains(err.Error(), "exists"), "%d: %q, %v after %v", status, id, err, f.Sent())
+	}
+}
+
 func TestPaidCreateIsLookedUpThreeTimes(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
 	c := newClient(t, f)

@@ -164,10 +164,11 @@ func (c *Call) isStream(resp *http.Response) bool {
 }
 
 // isPage reports whether a server in front of the API sent the latest response: an HTML page, or a redirect, which
-// the API does not use. A 401, 405 or 429 is never a page: it is about the credential, the operation or the rate.
+// the API does not use. Where the status code is about the request, the credential, the operation, a conflict or the
+// rate, the API refused: after a conflict, a lookup would take the existing object for the new one.
 func (c *Call) isPage(resp *http.Response) bool {
 	switch resp.StatusCode {
-	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests:
 		return false
 	}
 	isRedirect := resp.StatusCode/100 == 3

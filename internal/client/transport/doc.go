@@ -14,7 +14,8 @@
 //	none: the request was not sent             NotSent     yes
 //	408, other 5xx                             Failed      a GET, PATCH, DELETE or an export: yes
 //	                                                       a keyed request: no, the caller decides
-//	a redirect, or 4xx with an HTML page       Failed      likewise, three times
+//	a redirect, or 4xx with an HTML page, but  Failed      likewise, three times
+//	no 400, 401, 405, 409, 422 or 429
 //	none, or it broke off                      NoResponse  like Failed
 //	2xx that is damaged, or an HTML page       NoResponse  likewise; a page three times
 //
