@@ -173,7 +173,7 @@ func (b *bulkCreate) lookUp(ctx context.Context) error {
 			return err
 		}
 		i, ok := byKey[localPartKey(m.LocalPart)]
-		if !ok || !inDomain(&m, b.domain) || !hasNames(&m, b.items[i].FirstName, b.items[i].LastName) {
+		if !ok || !hasNames(&m, b.items[i].FirstName, b.items[i].LastName) {
 			continue
 		}
 		// An older mailbox may have the names of the request by chance.

@@ -34,6 +34,29 @@ func TestLostCreateOfAnAddress(t *testing.T) {
 	assert.Check(t, err == nil && m.PrimaryEmail == "jane@example.com" && f.Count("create-mailbox") == 1, "%+v, %v", m, err)
 }
 
+// TestMailboxesOfADomain checks that a list contains the mailboxes of its domain alone, by id or name, although the API ignores
+// the filter; also if the mailboxes lack domain_id, because a set without its mailboxes would look empty.
+func TestMailboxesOfADomain(t *testing.T) {
+	for _, lacksID := range []bool{false, true} {
+		f := fakeapi.New()
+		id := f.Add("domains", fakeapi.Object{"name": "example.com"}, fakeapi.Object{"name": "example.org"})[0]
+		jane, other := fakeapi.Mailbox("jane", "Example.COM."), fakeapi.Mailbox("joe", "example.org")
+		if jane["domain_id"] = id; lacksID {
+			delete(jane, "domain_id")
+			delete(other, "domain_id")
+		}
+		f.Add("mailboxes", other, jane)
+		for _, domain := range []string{id, strings.ToUpper(id), "example.com"} {
+			found, err := filter(newClient(t, f).ListMailboxes(t.Context(), api.ListMailboxesRequest{Domain: domain}), func(*api.Mailbox) bool { return true })
+			assert.Check(t, err == nil && len(found) == 1 && found[0].LocalPart == "jane" && found[0].DomainID == id, "domain_id is missing: %t, %s: %+v, %v", lacksID, domain, found, err)
+		}
+		if f.Stored["domains"] = nil; lacksID {
+			_, err := newClient(t, f).CountMailboxes(t.Context(), id)
+			assert.Check(t, err != nil && !IsNotFound(err), "without the domain: %v", err)
+		}
+	}
+}
+
 // TestUpdateWithoutContent checks that the object is read if the response to a change contains
 // no body, or another object.
 func TestUpdateWithoutContent(t *testing.T) {

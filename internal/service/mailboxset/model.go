@@ -246,9 +246,7 @@ func list(ctx context.Context, c *client.Client, domain string) (listing, error)
 		if err != nil {
 			return nil, err
 		}
-		if customtype.RefersTo(domain, m.DomainID, m.DomainName) { // an API may ignore the filter
-			l[localPart(m.LocalPart)] = &m
-		}
+		l[localPart(m.LocalPart)] = &m
 	}
 	return l, nil
 }
