@@ -60,7 +60,7 @@ func hostsOfNames() map[string]map[string]host {
 				return v
 			}),
 			"an empty text": members(func(name string, v any) any {
-				if v == nil && name != "priority" && name != "asn" && name != "error_code" {
+				if v == nil && name != "error_code" && name != "items" {
 					return ""
 				}
 				return v

@@ -24,7 +24,7 @@ func hostsOfObjects() map[string]map[string]host {
 				atPath("/domains/purchase", named(text(func(string) any { return "ok" }), "status")),
 				atPath("/domains/purchase", named(remove, "id")),
 				lagging(0, time.Hour),
-			).failing(`does not show it yet|can't be found yet|exists already`).spelling(lateAttributes...),
+			).failing(`does not show it yet|can't be found yet|exists already`).spelling(neverReadAttributes...),
 			"another word":  atPath("/domains/purchase", named(text(func(string) any { return "ok" }), "status")),
 			"without an id": atPath("/domains/purchase", named(remove, "id")),
 			"no results":    atPath("/domains/purchase", named(remove, "results")),

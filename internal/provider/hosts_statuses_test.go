@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,11 +56,15 @@ func hostsOfStatuses() map[string]map[string]host {
 		},
 		"invalid request": {
 			"400": status(map[int]int{422: 400}),
-			"500": status(map[int]int{422: 500}),
+			"500": body(func(r *http.Request, a *answer) {
+				if a.status == 422 && r.Method != http.MethodGet && !bytes.Contains(a.body, []byte("exists already")) { // nor a conflict as 422
+					a.status = 500
+				}
+			}),
 			"418": status(map[int]int{422: 418}),
 		},
 		"no such object": {
-			"403": status(map[int]int{404: 403}).failing(`403`).spelling("purchase_price"),
+			"403": status(map[int]int{404: 403}).failing(`403`).spelling("purchase_price", "domain_id"),
 			"410": status(map[int]int{404: 410}),
 		},
 		"conflict": {
@@ -72,6 +77,7 @@ func hostsOfStatuses() map[string]map[string]host {
 		},
 		"body of an error": {
 			"a page":          errorsAs(func(msg string) string { return "<html>" + msg + "</html>" }),
+			"a page of HTML":  compose(errorsAs(func(msg string) string { return "<html>" + msg + "</html>" }), contentType("text/html")),
 			"a text in JSON":  errorsAs(func(msg string) string { return fmt.Sprintf(`{"error":%q}`, msg) }),
 			"an object":       errorsAs(func(msg string) string { return fmt.Sprintf(`{"error":{"code":17,"message":%q}}`, msg) }),
 			"problem details": errorsAs(func(msg string) string { return fmt.Sprintf(`{"title":"Refused","detail":%q,"status":400}`, msg) }),
