@@ -135,8 +135,11 @@ func (c ProxyCommand) wait(ctx context.Context, p cli.Program, at string, failed
 	if c.ReadOnly {
 		only = " that change nothing"
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal was closed; the report and the recording are written
-	defer stop()
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup; otherwise a closed terminal ends the proxy like Ctrl-C
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
 	fmt.Fprintf(p.Stdout, "Passing requests%s on to %s. Point a client at the proxy, and press Ctrl-C for the report:\n\n    export MAILHOST_BASE_URL=%s\n\n", only, c.Upstream, at)
 	select {
 	case err := <-failed:
