@@ -41,7 +41,8 @@ func TestMailboxesOfADomain(t *testing.T) {
 		f := fakeapi.New()
 		id := f.Add("domains", fakeapi.Object{"name": "example.com"}, fakeapi.Object{"name": "example.org"})[0]
 		jane, other := fakeapi.Mailbox("jane", "Example.COM."), fakeapi.Mailbox("joe", "example.org")
-		if jane["domain_id"] = id; lacksID {
+		jane["domain_id"] = id
+		if lacksID {
 			delete(jane, "domain_id")
 			delete(other, "domain_id")
 		}
@@ -50,7 +51,8 @@ func TestMailboxesOfADomain(t *testing.T) {
 			found, err := filter(newClient(t, f).ListMailboxes(t.Context(), api.ListMailboxesRequest{Domain: domain}), func(*api.Mailbox) bool { return true })
 			assert.Check(t, err == nil && len(found) == 1 && found[0].LocalPart == "jane" && found[0].DomainID == id, "domain_id is missing: %t, %s: %+v, %v", lacksID, domain, found, err)
 		}
-		if f.Stored["domains"] = nil; lacksID {
+		if lacksID {
+			f.Stored["domains"] = nil
 			_, err := newClient(t, f).CountMailboxes(t.Context(), id)
 			assert.Check(t, err != nil && !IsNotFound(err), "without the domain: %v", err)
 		}
